@@ -1,0 +1,2 @@
+//! From TOML to a validated [`mechanism::Mechanism`].
+pub mod mechanism;

@@ -1,0 +1,93 @@
+//! Coefficients f(θ) of the reduced equations of motion at one exact configuration.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything the approximation needs to know about one configuration. Matrices are row-major,
+/// n = number of generalised coordinates (θ, γ, ι), s = number of θ.
+///
+/// All values at η^δ = 0. Conservative forces of gravity, springs and constant loads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficients {
+    /// The configuration, s values.
+    pub theta: Vec<f64>,
+    /// Reduced mass M̄, n×n.
+    pub mass: Vec<f64>,
+    /// ∂M̄/∂η_i for each coordinate i: ∂M̄₀/∂θ_i for i < s, N_d for the others; n matrices n×n.
+    pub mass_gradient: Vec<Vec<f64>>,
+    /// Reduced stiffness K̄, n×n, zero in the rows and columns of θ.
+    pub stiffness: Vec<f64>,
+    /// ∂K̄/∂θ_k, s matrices n×n.
+    pub stiffness_gradient: Vec<Vec<f64>>,
+    /// Reduced damping D̄, n×n.
+    pub damping: Vec<f64>,
+    /// Potential U(θ) of gravity, springs and constant loads at η^δ = 0; zero at home.
+    pub potential: f64,
+    /// Generalised force −∂V/∂η at η^δ = 0, n values; its first s are −∂U/∂θ.
+    pub force: Vec<f64>,
+    /// ∂force/∂θ_k, s vectors of n values.
+    pub force_gradient: Vec<Vec<f64>>,
+    /// Part of `force` that gravity exerts, n values.
+    pub gravity: Vec<f64>,
+    /// One per output of the mechanism.
+    pub outputs: Vec<OutputCoefficients>,
+    /// Displacement of each loaded dof per generalised coordinate, one row of n values each.
+    pub load_map: Vec<Vec<f64>>,
+    /// Smallest singular value of the gauge's overlap (1 where there are no internal modes).
+    pub gauge_overlap: f64,
+}
+
+/// Motion of one output point at η^δ = 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputCoefficients {
+    /// Position, inertial axes [m].
+    pub position: [f64; 3],
+    /// Rotation matrix, body to inertial, row-major.
+    pub rotation: [f64; 9],
+    /// Velocity (3 rows) and angular velocity (3 rows), inertial axes, per generalised velocity; 6×n row-major.
+    pub jacobian: Vec<f64>,
+}
+
+impl Coefficients {
+    /// Number of generalised coordinates.
+    pub fn n(&self) -> usize {
+        self.force.len()
+    }
+
+    /// Number of actuated coordinates.
+    pub fn n_rigid(&self) -> usize {
+        self.theta.len()
+    }
+
+    /// Gyroscopic tensor h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
+    pub fn gyroscopic(&self) -> Vec<f64> {
+        let n = self.n();
+        let d = |l: usize, i: usize, j: usize| self.mass_gradient[l][i * n + j];
+        let mut h = vec![0.0; n * n * n];
+        for i in 0..n {
+            for j in 0..n {
+                for k in 0..n {
+                    h[(i * n + j) * n + k] = 0.5 * (d(k, i, j) + d(j, i, k) - d(i, j, k));
+                }
+            }
+        }
+        h
+    }
+
+    /// Force M̄η̈ + h̄[η̇, η̇] + D̄η̇ − force at η^δ = 0.
+    pub fn inverse_dynamics(&self, rate: &[f64], accel: &[f64]) -> Vec<f64> {
+        let n = self.n();
+        let h = self.gyroscopic();
+        (0..n)
+            .map(|i| {
+                let mut f = -self.force[i];
+                for j in 0..n {
+                    f += self.mass[i * n + j] * accel[j] + self.damping[i * n + j] * rate[j];
+                    for k in 0..n {
+                        f += h[(i * n + j) * n + k] * rate[j] * rate[k];
+                    }
+                }
+                f
+            })
+            .collect()
+    }
+}

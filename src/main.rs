@@ -1,0 +1,2 @@
+//! reduce
+fn main() {}
