@@ -2,8 +2,14 @@
 //!
 //! Modules stand in the order of the pipeline; imports point backwards only.
 
+pub mod error;
 pub mod lie;
+pub mod linalg;
 
 pub mod description;
+
+pub mod model;
+
+pub mod kinematics;
 
 pub mod reduction;

@@ -1,0 +1,238 @@
+//! Home: closing the drawn mechanism, counting its freedoms and finding independent loop equations.
+
+use super::closure::Posture;
+use super::skeleton::Skeleton;
+use super::{KinematicsError, SingularityKind};
+use crate::description::mechanism::{Mechanism, Origin};
+use crate::linalg;
+use crate::model::joint;
+use nalgebra::{DMatrix, DVector};
+
+/// Pivots below this fraction of the largest count as zero when constraints are counted.
+const RANK_TOLERANCE: f64 = 1e-8;
+/// Residuals of closed joints, unit-free.
+pub(super) const CLOSED: f64 = 1e-12;
+
+/// The kinematics of a mechanism, assembled at home.
+#[derive(Debug, Clone)]
+pub struct Kinematics {
+    pub(super) skeleton: Skeleton,
+    pub(super) home: Posture,
+    /// θ at home.
+    pub(super) home_theta: Vec<f64>,
+    /// Independent rows among those of the cut joints.
+    pub(super) rows: Vec<usize>,
+    /// Sign of the closure determinant on the chosen branch.
+    pub(super) orientation: f64,
+    /// Smallest-singular-value scale of the closure system at home.
+    pub(super) home_stiffness: f64,
+    pub(super) coordinate_names: Vec<String>,
+    joint_names: Vec<String>,
+}
+
+impl Kinematics {
+    /// Builds the skeleton and closes it at home.
+    pub fn new(mechanism: &Mechanism) -> Result<Self, KinematicsError> {
+        let skeleton = Skeleton::new(mechanism)?;
+        let mut kinematics = Self {
+            home: skeleton.posture(skeleton.drawn_state()),
+            skeleton,
+            home_theta: mechanism.coordinates.iter().map(|c| c.home).collect(),
+            rows: Vec::new(),
+            orientation: 1.0,
+            home_stiffness: 1.0,
+            coordinate_names: mechanism
+                .coordinates
+                .iter()
+                .map(|c| c.name.clone())
+                .collect(),
+            joint_names: mechanism.joints.iter().map(|j| j.name.clone()).collect(),
+        };
+        kinematics.assemble(mechanism)?;
+        kinematics.count_freedoms(mechanism)?;
+        Ok(kinematics)
+    }
+
+    /// Number of loop equations that follow from the others.
+    pub fn n_redundant(&self) -> usize {
+        self.skeleton.n_cut_rows() - self.rows.len()
+    }
+
+    /// Number of joint coordinates of the spanning tree.
+    pub fn n_joint_coordinates(&self) -> usize {
+        self.skeleton.n_coordinates
+    }
+
+    /// A length typical of the mechanism [m].
+    pub fn characteristic_length(&self) -> f64 {
+        self.skeleton.length
+    }
+
+    /// θ at which the mechanism is drawn.
+    pub fn home(&self) -> &[f64] {
+        &self.home_theta
+    }
+
+    /// Gauss-Newton from the drawing with θ held at home; shortest corrections.
+    fn assemble(&mut self, mechanism: &Mechanism) -> Result<(), KinematicsError> {
+        let n = self.skeleton.n_coordinates;
+        if n == 0 {
+            return Ok(());
+        }
+        for _ in 0..30 {
+            let jacobians = self.skeleton.link_jacobians(&self.home);
+            let closure = self.skeleton.cut_rows(&self.home, &jacobians);
+            let gauges = self.skeleton.gauge_rows(&self.home, &jacobians);
+            let mut residual = self.skeleton.cut_residuals(&self.home);
+            for (value, gauge) in self
+                .skeleton
+                .measured(&self.home)
+                .iter()
+                .zip(&self.skeleton.gauges)
+            {
+                residual.push(value / self.skeleton.gauge_scale(gauge));
+            }
+            let system = stack(&closure, &gauges);
+            let step = linalg::least_squares(&system, &DVector::from_vec(residual), RANK_TOLERANCE);
+            self.skeleton.advance(&mut self.home, &(-&step));
+            if step.amax() < 1e-15 || !step.amax().is_finite() {
+                break;
+            }
+        }
+        if let Some((joint, gap)) = self.open_joint(&self.home) {
+            return Err(KinematicsError::NotAssembled {
+                joint: self.joint_names[joint].clone(),
+                gap,
+                origin: mechanism.joints[joint].origin.clone(),
+            });
+        }
+        for (b, body) in mechanism.bodies.iter().enumerate() {
+            let moved = (self.home.frames[self.skeleton.body_link[b]].position
+                - body.frame.position)
+                .norm();
+            if moved > mechanism.home_tolerance {
+                return Err(KinematicsError::FarFromDrawing {
+                    body: body.name.clone(),
+                    moved,
+                    tolerance: mechanism.home_tolerance,
+                    origin: body.origin.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn count_freedoms(&mut self, mechanism: &Mechanism) -> Result<(), KinematicsError> {
+        let n = self.skeleton.n_coordinates;
+        let s = self.skeleton.gauges.len();
+        let jacobians = self.skeleton.link_jacobians(&self.home);
+        let closure = self.skeleton.cut_rows(&self.home, &jacobians);
+        self.rows = linalg::independent_rows(&closure, RANK_TOLERANCE);
+        let mobility = n - self.rows.len();
+        let locked = stack(&closure, &self.skeleton.gauge_rows(&self.home, &jacobians));
+        if mobility != s {
+            return Err(KinematicsError::Mobility {
+                mobility,
+                actuated: s,
+                free_joint: (mobility > s)
+                    .then(|| linalg::null_direction(&locked))
+                    .and_then(|z| self.largest_joint(z.as_slice())),
+                origin: match mechanism.coordinates.first() {
+                    Some(coordinate) => coordinate.origin.clone(),
+                    None => Origin::default(),
+                },
+            });
+        }
+        if s == 0 {
+            return Ok(());
+        }
+        let system = self.closure_system(&self.home);
+        let inverse = system.clone().try_inverse();
+        let regular = linalg::independent_rows(&locked, RANK_TOLERANCE).len() == n;
+        let (true, Some(inverse)) = (regular, inverse) else {
+            let z = linalg::null_direction(&locked);
+            return Err(self.singular(
+                SingularityKind::Actuator,
+                self.home_theta.clone(),
+                z.as_slice(),
+            ));
+        };
+        self.home_stiffness = 1.0 / inverse.norm();
+        self.orientation = system.determinant().signum();
+        Ok(())
+    }
+
+    /// [independent closure rows; actuated rows], square.
+    pub(super) fn closure_system(&self, posture: &Posture) -> DMatrix<f64> {
+        let jacobians = self.skeleton.link_jacobians(posture);
+        let closure = self.skeleton.cut_rows(posture, &jacobians);
+        let gauges = self.skeleton.gauge_rows(posture, &jacobians);
+        stack(&closure.select_rows(&self.rows), &gauges)
+    }
+
+    /// The cut joint that is most open, where any is.
+    pub(super) fn open_joint(&self, posture: &Posture) -> Option<(usize, f64)> {
+        let residuals = self.skeleton.cut_residuals(posture);
+        let mut first = 0;
+        let mut worst: Option<(usize, f64)> = None;
+        for cut in &self.skeleton.cuts {
+            let n = joint::n_rows(cut.kind);
+            for (r, value) in residuals[first..first + n].iter().enumerate() {
+                let gap = value.abs() * self.skeleton.row_scale(cut.kind, r);
+                let open = value.is_nan() || value.abs() > CLOSED;
+                if open && worst.is_none_or(|(_, w)| gap > w) {
+                    worst = Some((cut.joint.0, gap));
+                }
+            }
+            first += n;
+        }
+        worst
+    }
+
+    pub(super) fn joint_name(&self, joint: usize) -> &str {
+        &self.joint_names[joint]
+    }
+
+    /// Name of the joint with the largest rate.
+    pub(super) fn largest_joint(&self, rates: &[f64]) -> Option<String> {
+        let (c, _) = rates
+            .iter()
+            .enumerate()
+            .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        let link = self
+            .skeleton
+            .links
+            .iter()
+            .find(|link| link.first <= c && c < link.first + link.motion.dofs())?;
+        link.joint.map(|j| self.joint_names[j.0].clone())
+    }
+
+    pub(super) fn singular(
+        &self,
+        kind: SingularityKind,
+        theta: Vec<f64>,
+        rates: &[f64],
+    ) -> KinematicsError {
+        let (coordinate, joint) = self.culprits(rates);
+        KinematicsError::Singular {
+            kind,
+            theta,
+            coordinate,
+            joint,
+        }
+    }
+
+    /// The actuated coordinate that fails first, and the joint that runs away.
+    pub(super) fn culprits(&self, rates: &[f64]) -> (String, String) {
+        let joint = self.largest_joint(rates).unwrap_or_default();
+        let coordinate = self.coordinate_names.first().cloned().unwrap_or_default();
+        (coordinate, joint)
+    }
+}
+
+fn stack(top: &DMatrix<f64>, bottom: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut out = DMatrix::zeros(top.nrows() + bottom.nrows(), bottom.ncols());
+    out.rows_mut(0, top.nrows()).copy_from(top);
+    out.rows_mut(top.nrows(), bottom.nrows()).copy_from(bottom);
+    out
+}

@@ -1,0 +1,14 @@
+//! The undeformed motion ρ(θ): configuration, velocities and their derivatives for given actuated
+//! coordinates.
+
+mod assembly;
+mod closure;
+mod error;
+mod motion;
+mod path;
+pub(crate) mod skeleton;
+
+pub use assembly::Kinematics;
+pub use error::{KinematicsError, SingularityKind};
+pub use motion::Motion;
+pub use path::Configuration;

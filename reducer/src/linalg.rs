@@ -1,0 +1,136 @@
+//! Thin layer over the factorisations this crate uses, with their traps handled once.
+//!
+//! All dense spectral work goes through faer sequentially; parallelism lives outside, over
+//! configurations, so that results do not depend on the number of threads.
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use nalgebra::{DMatrix, DVector};
+
+/// A faer copy of an nalgebra matrix.
+pub fn to_faer(m: &DMatrix<f64>) -> Mat<f64> {
+    Mat::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
+}
+
+/// Singular values in descending order with both bases.
+fn svd(m: &DMatrix<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
+    let decomposition = to_faer(m).svd().ok()?;
+    let values = decomposition.S().column_vector().iter().copied().collect();
+    Some((
+        decomposition.U().to_owned(),
+        values,
+        decomposition.V().to_owned(),
+    ))
+}
+
+/// Shortest x that minimises |A·x − b|, with singular values below `tolerance`·largest left out.
+pub fn least_squares(a: &DMatrix<f64>, b: &DVector<f64>, tolerance: f64) -> DVector<f64> {
+    let mut x = DVector::zeros(a.ncols());
+    let Some((u, values, v)) = svd(a) else {
+        x.fill(f64::NAN);
+        return x;
+    };
+    let largest = values.first().copied().unwrap_or(0.0);
+    for (k, &value) in values.iter().enumerate() {
+        if value <= tolerance * largest || value == 0.0 {
+            break;
+        }
+        let dot: f64 = (0..a.nrows()).map(|i| u[(i, k)] * b[i]).sum();
+        for j in 0..a.ncols() {
+            x[j] += v[(j, k)] * dot / value;
+        }
+    }
+    x
+}
+
+/// Unit vector on which A acts least.
+pub fn null_direction(a: &DMatrix<f64>) -> DVector<f64> {
+    let n = a.ncols();
+    match svd(a) {
+        Some((_, _, v)) if n > 0 => DVector::from_fn(n, |i, _| v[(i, n - 1)]),
+        _ => DVector::zeros(n),
+    }
+}
+
+/// Smallest of the min(rows, columns) singular values; infinite for an empty matrix.
+pub fn smallest_singular_value(a: &DMatrix<f64>) -> f64 {
+    if a.nrows() == 0 || a.ncols() == 0 {
+        return f64::INFINITY;
+    }
+    svd(a)
+        .and_then(|(_, values, _)| values.last().copied())
+        .unwrap_or(0.0)
+}
+
+/// Indices, ascending, of a maximal independent set of rows, by column-pivoted QR of Aᵀ.
+pub fn independent_rows(a: &DMatrix<f64>, tolerance: f64) -> Vec<usize> {
+    if a.nrows() == 0 || a.ncols() == 0 {
+        return Vec::new();
+    }
+    let qr = to_faer(&a.transpose()).col_piv_qr();
+    let r = qr.thin_R();
+    let order = qr.P().arrays().0;
+    let largest = r[(0, 0)].abs();
+    let rank = (0..r.nrows().min(r.ncols()))
+        .take_while(|&i| r[(i, i)].abs() > tolerance * largest)
+        .count();
+    let mut rows: Vec<usize> = order[..rank].to_vec();
+    rows.sort_unstable();
+    rows
+}
+
+/// Eigenvalues (ascending) and orthonormal eigenvectors of a symmetric matrix.
+///
+/// faer loses accuracy when entries are far from 1, so the matrix is scaled to unit size first.
+pub fn symmetric_eigen(a: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let scale = a.norm_max();
+    if a.nrows() == 0 {
+        return Some((Vec::new(), Mat::zeros(0, 0)));
+    }
+    if !scale.is_finite() {
+        return None;
+    }
+    if scale == 0.0 {
+        return Some((vec![0.0; a.nrows()], Mat::identity(a.nrows(), a.nrows())));
+    }
+    let scaled = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] / scale);
+    let eigen = scaled.self_adjoint_eigen(Side::Lower).ok()?;
+    let values = eigen
+        .S()
+        .column_vector()
+        .iter()
+        .map(|v| v * scale)
+        .collect();
+    Some((values, eigen.U().to_owned()))
+}
+
+/// Lower triangular factor of a positive definite matrix.
+pub fn cholesky(a: &Mat<f64>) -> Option<Mat<f64>> {
+    if a.nrows() == 0 {
+        return Some(Mat::zeros(0, 0));
+    }
+    a.llt(Side::Lower).ok().map(|f| f.L().to_owned())
+}
+
+/// L⁻¹·B for lower triangular L.
+pub fn solve_lower(l: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+    let mut x = b.clone();
+    if l.nrows() > 0 && b.ncols() > 0 {
+        l.solve_lower_triangular_in_place(x.as_mut());
+    }
+    x
+}
+
+/// L⁻ᵀ·B for lower triangular L.
+pub fn solve_lower_transposed(l: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+    let mut x = b.clone();
+    if l.nrows() > 0 && b.ncols() > 0 {
+        l.transpose().solve_upper_triangular_in_place(x.as_mut());
+    }
+    x
+}
+
+/// Solution of a symmetric positive definite system; none where it is not definite.
+pub fn solve_definite(a: &Mat<f64>, b: &Mat<f64>) -> Option<Mat<f64>> {
+    Some(a.llt(Side::Lower).ok()?.solve(b))
+}
