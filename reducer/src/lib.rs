@@ -12,4 +12,6 @@ pub mod model;
 
 pub mod kinematics;
 
+pub mod modes;
+
 pub mod reduction;

@@ -83,6 +83,14 @@ impl Frame {
         let v = linear(velocity) + w.cross(&self.position);
         join(&self.rotation.tr_mul(&v), &self.rotation.tr_mul(&w))
     }
+
+    /// Force at this frame's origin as the force it exerts on the outer frame's origin: the
+    /// transpose of [`Self::pull_back`].
+    pub fn carry_force(&self, force: &Vector6) -> Vector6 {
+        let f = self.rotation * linear(force);
+        let m = self.rotation * angular(force) + self.position.cross(&f);
+        join(&f, &m)
+    }
 }
 
 /// Linear part.
@@ -122,6 +130,13 @@ pub fn adjoint_algebra(a: &Vector6) -> Matrix6 {
     m.fixed_view_mut::<3, 3>(3, 3).copy_from(&w);
     m.fixed_view_mut::<3, 3>(0, 3).copy_from(&skew(&linear(a)));
     m
+}
+
+/// ad(a)ᵀ·f: how a force in moving axes changes with the motion.
+pub fn coadjoint(a: &Vector6, f: &Vector6) -> Vector6 {
+    let (v, w) = (linear(a), angular(a));
+    let (force, moment) = (linear(f), angular(f));
+    join(&force.cross(&w), &(force.cross(&v) + moment.cross(&w)))
 }
 
 /// (sin x / x, (1 − cos x)/x², (x − sin x)/x³).
@@ -363,5 +378,9 @@ mod tests {
         let v = Vector6::new(0.1, -2.0, 0.3, 0.7, -0.2, 1.1);
         assert!((h.adjoint() * h.pull_back(&v) - v).norm() < 1e-14);
         assert!((h.inverse().adjoint() * v - h.pull_back(&v)).norm() < 1e-14);
+        let f = Vector6::new(-0.4, 0.3, 2.0, 0.1, 0.8, -0.6);
+        assert!((h.carry_force(&f).dot(&v) - f.dot(&h.pull_back(&v))).abs() < 1e-14);
+        let u = samples()[11];
+        assert!((coadjoint(&u, &f).dot(&v) - f.dot(&bracket(&u, &v))).abs() < 1e-14);
     }
 }

@@ -134,3 +134,9 @@ pub fn solve_lower_transposed(l: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
 pub fn solve_definite(a: &Mat<f64>, b: &Mat<f64>) -> Option<Mat<f64>> {
     Some(a.llt(Side::Lower).ok()?.solve(b))
 }
+
+/// Makes faer's own operations sequential: results must not depend on the number of threads, and
+/// configurations are already processed in parallel.
+pub fn use_one_thread() {
+    faer::set_global_parallelism(faer::Par::Seq);
+}

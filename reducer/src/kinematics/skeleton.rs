@@ -9,6 +9,7 @@ use crate::description::mechanism::{
     Attachment, BodyKind, BodyRef, Drive, JointId, JointKind, Mechanism, Plane,
 };
 use crate::lie::{Frame, Vector6, join};
+use crate::model::{has_no_orientation, plane_normal};
 use nalgebra::Vector3;
 
 /// An elementary joint. The axis is in the joint's frame.
@@ -290,17 +291,6 @@ pub(crate) fn drawn_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
     }
 }
 
-/// A point body that no joint orients keeps its orientation.
-pub(crate) fn has_no_orientation(mechanism: &Mechanism, body: usize) -> bool {
-    let touches = |r: &Attachment| matches!(r.body, BodyRef::Body(b) if b.0 == body);
-    matches!(mechanism.bodies[body].kind, BodyKind::Point { .. })
-        && mechanism
-            .joints
-            .iter()
-            .filter(|j| touches(&j.a) || touches(&j.b))
-            .all(|j| j.kind == JointKind::Spherical)
-}
-
 fn edges(mechanism: &Mechanism) -> Vec<Edge> {
     let body = |at: &Attachment| match at.body {
         BodyRef::Ground => None,
@@ -435,15 +425,6 @@ fn elementary_motions(kind: JointKind, plane: Option<Plane>, drawn: &Frame) -> V
         motions.push(Elementary::Locked);
     }
     motions
-}
-
-/// Unit normal of a coordinate plane.
-pub(crate) fn plane_normal(plane: Plane) -> Vector3<f64> {
-    match plane {
-        Plane::Xy => Vector3::z(),
-        Plane::Xz => Vector3::y(),
-        Plane::Yz => Vector3::x(),
-    }
 }
 
 /// Half the diagonal of the box around all drawn joints and bodies, at least 1 µm.

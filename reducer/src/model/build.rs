@@ -1,0 +1,373 @@
+//! From a validated mechanism to the full model.
+
+use super::beam::BeamElement;
+use super::{
+    BodyModel, FullModel, ModelDrive, ModelJoint, ModelLoad, ModelLoaded, ModelSpring, Mount, Node,
+    PlacedBeam, joint,
+};
+use crate::description::mechanism::{
+    Attachment, BeamChain, BodyKind, BodyRef, Drive, JointKind, LoadedKind, Mechanism, Origin,
+    Plane, RigidInertia, SpringKind,
+};
+use crate::error::Explain;
+use crate::lie::{Frame, Matrix6, Vector6, join, skew};
+use crate::linalg;
+use nalgebra::{DMatrix, Matrix3, Vector3};
+use thiserror::Error;
+
+/// Pivots below this fraction of the largest count as zero when constraints are counted.
+const RANK_TOLERANCE: f64 = 1e-8;
+
+/// Faults of the full model.
+#[derive(Debug, Clone, Error)]
+#[allow(missing_docs)]
+pub enum ModelError {
+    #[error("body `{body}` cannot move in the plane: its frames leave it")]
+    OutOfPlane { body: String, origin: Origin },
+    #[error("gravity has a component across the plane of the mechanism")]
+    GravityOutOfPlane,
+}
+
+impl Explain for ModelError {
+    fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::OutOfPlane { origin, .. } => Some(origin),
+            Self::GravityOutOfPlane => None,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::OutOfPlane { .. } => {
+                "draw all joints of a planar mechanism for motion in its plane, or remove `plane`"
+                    .into()
+            }
+            Self::GravityOutOfPlane => "choose gravity in the plane, or remove `plane`".into(),
+        })
+    }
+}
+
+impl FullModel {
+    /// Builds the model; `home` are the frames of all bodies in the assembled home configuration.
+    pub fn new(mechanism: &Mechanism, home: &[Frame], length: f64) -> Result<Self, ModelError> {
+        let normal = mechanism.plane.map(plane_normal);
+        if normal
+            .is_some_and(|n| n.dot(&mechanism.gravity).abs() > 1e-12 * mechanism.gravity.norm())
+        {
+            return Err(ModelError::GravityOutOfPlane);
+        }
+        let mut model = Self {
+            bodies: Vec::new(),
+            nodes: Vec::new(),
+            elements: Vec::new(),
+            beams: Vec::new(),
+            masses: Vec::new(),
+            joints: Vec::new(),
+            drives: Vec::new(),
+            scalars: Vec::new(),
+            springs: Vec::new(),
+            loaded: Vec::new(),
+            loads: Vec::new(),
+            outputs: Vec::new(),
+            gravity: mechanism.gravity,
+            length,
+            kept_rows: Vec::new(),
+            n_joint_rows: 0,
+        };
+        for b in 0..mechanism.bodies.len() {
+            model.add_body(mechanism, b, &home[b], normal.as_ref());
+        }
+        for mass in &mechanism.point_masses {
+            model.add_point_mass(&mass.at, mass.mass);
+        }
+        model.sum_body_inertia();
+        model.add_connections(mechanism);
+        model.find_independent_rows(home);
+        Ok(model)
+    }
+
+    fn add_body(
+        &mut self,
+        mechanism: &Mechanism,
+        b: usize,
+        home: &Frame,
+        normal: Option<&Vector3<f64>>,
+    ) {
+        let body = &mechanism.bodies[b];
+        let first_node = self.nodes.len();
+        let basis = |local: &Frame| -> Option<Vec<Vector6>> {
+            let point = has_no_orientation(mechanism, b);
+            node_basis(point, normal, &home.compose(local))
+        };
+        match &body.kind {
+            BodyKind::Rigid(inertia) => {
+                let local = Frame::identity();
+                self.nodes.push(Node {
+                    body: b,
+                    local,
+                    basis: basis(&local),
+                });
+                self.masses.push((first_node, rigid_mass(inertia)));
+            }
+            BodyKind::Point { mass } => {
+                let local = Frame::identity();
+                self.nodes.push(Node {
+                    body: b,
+                    local,
+                    basis: basis(&local),
+                });
+                self.masses
+                    .push((first_node, point_mass(*mass, &Vector3::zeros())));
+            }
+            BodyKind::Beam(chain) => {
+                for local in &chain.nodes {
+                    self.nodes.push(Node {
+                        body: b,
+                        local: *local,
+                        basis: basis(local),
+                    });
+                }
+                self.add_elements(chain, first_node);
+            }
+        }
+        self.bodies.push(BodyModel {
+            name: body.name.clone(),
+            first_node,
+            n_nodes: self.nodes.len() - first_node,
+            inertia: Matrix6::zeros(),
+        });
+    }
+
+    /// Elements of a chain; an element equal to the one before shares its constants.
+    fn add_elements(&mut self, chain: &BeamChain, first_node: usize) {
+        let mut last: Option<(Frame, f64)> = None;
+        for (i, pair) in chain.nodes.windows(2).enumerate() {
+            let relative = pair[0].relative(&pair[1]);
+            let length = chain.lengths[i];
+            let same = last.is_some_and(|(frame, l)| {
+                (l - length).abs() <= 1e-13 * length
+                    && (frame.position - relative.position).norm() <= 1e-13 * length
+                    && (frame.rotation - relative.rotation).norm() <= 1e-13
+            });
+            if !same {
+                self.elements
+                    .push(BeamElement::new(&pair[0], &pair[1], length, &chain.section));
+                last = Some((relative, length));
+            }
+            self.beams.push(PlacedBeam {
+                a: first_node + i,
+                b: first_node + i + 1,
+                element: self.elements.len() - 1,
+            });
+        }
+    }
+
+    fn add_point_mass(&mut self, at: &Attachment, mass: f64) {
+        let mount = self.mount(at);
+        if let Some(node) = mount.node {
+            self.masses
+                .push((node, point_mass(mass, &mount.frame.position)));
+        }
+    }
+
+    /// Inertia of each undeformed body about its own frame.
+    fn sum_body_inertia(&mut self) {
+        for &(node, mass) in &self.masses {
+            let Node { body, local, .. } = &self.nodes[node];
+            let carry = local.inverse().adjoint();
+            self.bodies[*body].inertia += carry.transpose() * mass * carry;
+        }
+        for beam in &self.beams {
+            let body = self.nodes[beam.a].body;
+            let mut both = nalgebra::SMatrix::<f64, 12, 6>::zeros();
+            both.fixed_view_mut::<6, 6>(0, 0)
+                .copy_from(&self.nodes[beam.a].local.inverse().adjoint());
+            both.fixed_view_mut::<6, 6>(6, 0)
+                .copy_from(&self.nodes[beam.b].local.inverse().adjoint());
+            self.bodies[body].inertia += both.transpose() * self.elements[beam.element].mass * both;
+        }
+    }
+
+    fn mount(&self, at: &Attachment) -> Mount {
+        match at.body {
+            BodyRef::Ground => Mount {
+                node: None,
+                frame: at.frame,
+            },
+            BodyRef::Body(body) => Mount {
+                node: Some(self.bodies[body.0].first_node + at.node),
+                frame: at.frame,
+            },
+        }
+    }
+
+    fn add_connections(&mut self, mechanism: &Mechanism) {
+        for described in &mechanism.joints {
+            self.joints.push(ModelJoint {
+                kind: described.kind,
+                a: self.mount(&described.a),
+                b: self.mount(&described.b),
+            });
+        }
+        for coordinate in &mechanism.coordinates {
+            let mut drive = match &coordinate.drive {
+                Drive::Joint(id) => self.joint_drive(id.0),
+                Drive::Distance(a, b) => ModelDrive {
+                    a: self.mount(a),
+                    b: self.mount(b),
+                    coordinate: None,
+                    scalar: None,
+                },
+            };
+            if let Some(stiffness) = coordinate.stiffness {
+                drive.scalar = Some(self.scalars.len());
+                self.scalars.push((stiffness, coordinate.stiffness_damping));
+            }
+            self.drives.push(drive);
+        }
+        for spring in &mechanism.springs {
+            let (drive, rest) = match &spring.kind {
+                SpringKind::Joint { joint, rest } => (self.joint_drive(joint.0), *rest),
+                SpringKind::Points { a, b, length } => (
+                    ModelDrive {
+                        a: self.mount(a),
+                        b: self.mount(b),
+                        coordinate: None,
+                        scalar: None,
+                    },
+                    *length,
+                ),
+            };
+            self.springs.push(ModelSpring {
+                drive,
+                rest,
+                stiffness: spring.stiffness,
+                damping: spring.damping,
+            });
+        }
+        for loaded in &mechanism.loaded {
+            self.loaded.push(ModelLoaded {
+                at: self.mount(&loaded.at),
+                direction: loaded.direction,
+                fixed: loaded.kind == LoadedKind::Displacement,
+            });
+        }
+        for load in &mechanism.loads {
+            self.loads.push(ModelLoad {
+                at: self.mount(&load.at),
+                force: load.force,
+                moment: load.moment,
+            });
+        }
+        for output in &mechanism.outputs {
+            self.outputs.push(self.mount(&output.at));
+        }
+    }
+
+    fn joint_drive(&self, joint: usize) -> ModelDrive {
+        let ModelJoint { kind, a, b } = &self.joints[joint];
+        ModelDrive {
+            a: a.clone(),
+            b: b.clone(),
+            coordinate: joint::coordinate_row(*kind),
+            scalar: None,
+        }
+    }
+
+    /// A maximal independent subset of the joint constraints, found at home.
+    fn find_independent_rows(&mut self, home: &[Frame]) {
+        let n: usize = self.joints.iter().map(|j| joint::n_rows(j.kind)).sum();
+        self.kept_rows = (0..n).map(Some).collect();
+        self.n_joint_rows = n;
+        let frames = self.node_frames(home);
+        let rows = self.constraint_rows(&frames, false);
+        let map = self.dof_map();
+        let mut touched: Vec<usize> = Vec::new();
+        for entry in rows.entries.iter().filter(|e| e.row < n) {
+            touched.extend(map.range(entry.node));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let mut dense = DMatrix::zeros(n, touched.len());
+        for entry in rows.entries.iter().filter(|e| e.row < n) {
+            for (dof, value) in map.project(entry.node, &entry.values) {
+                if let Ok(column) = touched.binary_search(&dof) {
+                    dense[(entry.row, column)] += value;
+                }
+            }
+        }
+        for mut row in dense.row_iter_mut() {
+            let size = row.amax();
+            if size > 0.0 {
+                row /= size;
+            }
+        }
+        let kept = linalg::independent_rows(&dense, RANK_TOLERANCE);
+        self.kept_rows = vec![None; n];
+        for (row, candidate) in kept.iter().enumerate() {
+            self.kept_rows[*candidate] = Some(row);
+        }
+        self.n_joint_rows = kept.len();
+    }
+}
+
+/// Directions in which a node can move, node axes; none: all six.
+fn node_basis(point: bool, normal: Option<&Vector3<f64>>, frame: &Frame) -> Option<Vec<Vector6>> {
+    let zero = Vector3::zeros();
+    match normal {
+        None if point => Some((0..3).map(|i| Vector6::ith(i, 1.0)).collect()),
+        None => None,
+        Some(normal) => {
+            let n = frame.rotation.tr_mul(normal);
+            let other = if n.x.abs() < 0.9 {
+                Vector3::x()
+            } else {
+                Vector3::y()
+            };
+            let first = other.cross(&n).normalize();
+            let mut basis = vec![join(&first, &zero), join(&n.cross(&first), &zero)];
+            if !point {
+                basis.push(join(&zero, &n));
+            }
+            Some(basis)
+        }
+    }
+}
+
+fn rigid_mass(inertia: &RigidInertia) -> Matrix6 {
+    let mut m = point_mass(inertia.mass, &inertia.center_of_mass);
+    let mut block = m.fixed_view_mut::<3, 3>(3, 3);
+    block += inertia.inertia;
+    m
+}
+
+fn point_mass(mass: f64, at: &Vector3<f64>) -> Matrix6 {
+    let s = skew(at) * mass;
+    let mut m = Matrix6::zeros();
+    m.fixed_view_mut::<3, 3>(0, 0)
+        .copy_from(&(Matrix3::identity() * mass));
+    m.fixed_view_mut::<3, 3>(0, 3).copy_from(&(-s));
+    m.fixed_view_mut::<3, 3>(3, 0).copy_from(&s);
+    m.fixed_view_mut::<3, 3>(3, 3).copy_from(&(-(s * skew(at))));
+    m
+}
+
+/// A point body that no joint orients keeps its orientation.
+pub(crate) fn has_no_orientation(mechanism: &Mechanism, body: usize) -> bool {
+    let touches = |r: &Attachment| matches!(r.body, BodyRef::Body(b) if b.0 == body);
+    matches!(mechanism.bodies[body].kind, BodyKind::Point { .. })
+        && mechanism
+            .joints
+            .iter()
+            .filter(|j| touches(&j.a) || touches(&j.b))
+            .all(|j| j.kind == JointKind::Spherical)
+}
+
+/// Unit normal of a coordinate plane.
+pub(crate) fn plane_normal(plane: Plane) -> Vector3<f64> {
+    match plane {
+        Plane::Xy => Vector3::z(),
+        Plane::Xz => Vector3::y(),
+        Plane::Yz => Vector3::x(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Mass and elastic stiffness of the undeformed model as operators on motion vectors.
+
+use super::FullModel;
+use crate::lie::{Frame, Vector6, angular, join};
+use faer::Mat;
+use nalgebra::Vector3;
+
+impl FullModel {
+    /// M·q, column by column.
+    pub fn mass_times(&self, q: &Mat<f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(q.nrows(), q.ncols());
+        for column in 0..q.ncols() {
+            let x = q.col_as_slice(column);
+            let y = out.col_as_slice_mut(column);
+            for (node, mass) in &self.masses {
+                add_block(mass.as_slice(), &[(*node, 0)], x, y);
+            }
+            for beam in &self.beams {
+                let mass = &self.elements[beam.element].mass;
+                add_block(mass.as_slice(), &[(beam.a, 0), (beam.b, 6)], x, y);
+            }
+        }
+        out
+    }
+
+    /// K·q of beams and flexible actuators, column by column.
+    pub fn stiffness_times(&self, q: &Mat<f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(q.nrows(), q.ncols());
+        let first_scalar = 6 * self.nodes.len();
+        for column in 0..q.ncols() {
+            let x = q.col_as_slice(column);
+            let y = out.col_as_slice_mut(column);
+            for beam in &self.beams {
+                let stiffness = &self.elements[beam.element].stiffness;
+                add_block(stiffness.as_slice(), &[(beam.a, 0), (beam.b, 6)], x, y);
+            }
+            for (i, (stiffness, _)) in self.scalars.iter().enumerate() {
+                y[first_scalar + i] += stiffness * x[first_scalar + i];
+            }
+        }
+        out
+    }
+
+    /// The uniform acceleration field of gravity as a motion.
+    pub fn gravity_field(&self, frames: &[Frame]) -> Mat<f64> {
+        self.field(|node| {
+            let local = frames[node].rotation.tr_mul(&self.gravity);
+            join(&local, &Vector3::zeros())
+        })
+    }
+
+    /// Rate of [`Self::gravity_field`] in node axes while nodes move with `velocities`.
+    pub fn gravity_field_rate(&self, frames: &[Frame], velocities: &[Vector6]) -> Mat<f64> {
+        self.field(|node| {
+            let local = frames[node].rotation.tr_mul(&self.gravity);
+            join(&local.cross(&angular(&velocities[node])), &Vector3::zeros())
+        })
+    }
+
+    fn field(&self, value: impl Fn(usize) -> Vector6) -> Mat<f64> {
+        let mut out = Mat::zeros(self.n_motion(), 1);
+        for node in 0..self.nodes.len() {
+            let v = value(node);
+            for i in 0..6 {
+                out[(6 * node + i, 0)] = v[i];
+            }
+        }
+        out
+    }
+
+    /// Potential of gravity of the undeformed bodies.
+    pub fn gravity_potential(&self, bodies: &[Frame]) -> f64 {
+        self.bodies
+            .iter()
+            .zip(bodies)
+            .map(|(body, frame)| {
+                let m = &body.inertia;
+                // First moment m·c from the coupling block m·skew(c).
+                let moment = Vector3::new(m[(5, 1)], m[(3, 2)], m[(4, 0)]);
+                let weighted = frame.position * m[(0, 0)] + frame.rotation * moment;
+                -self.gravity.dot(&weighted)
+            })
+            .sum()
+    }
+}
+
+/// y += A·x for a dense block over the motions of some nodes; A column-major, 6 rows per node.
+fn add_block(a: &[f64], nodes: &[(usize, usize)], x: &[f64], y: &mut [f64]) {
+    let n = 6 * nodes.len();
+    for &(from, offset) in nodes {
+        for j in 0..6 {
+            let value = x[6 * from + j];
+            if value == 0.0 {
+                continue;
+            }
+            let column = &a[(offset + j) * n..(offset + j + 1) * n];
+            for &(to, row) in nodes {
+                for i in 0..6 {
+                    y[6 * to + i] += column[row + i] * value;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Local modes: rigid, constraint (or attachment) and internal modes at one configuration, and the
+//! gauge that gives them the same meaning everywhere.
+
+pub mod eigen;
+mod eigen_gauges;
+mod filtered;
+mod linearised;
+mod local;
+mod reference;
+
+pub use eigen_gauges::{SMALLEST_GAP, SMALLEST_MAC, SMALLEST_OVERLAP};
+pub use linearised::Linearised;
+pub use local::LocalModes;
+pub use reference::{Reference, in_plane_energy, internal_modes};
+
+use crate::model::SaddleError;
+use thiserror::Error;
+
+/// Faults of the local modes.
+#[derive(Debug, Clone, Error)]
+#[allow(missing_docs)]
+pub enum ModesError {
+    #[error(transparent)]
+    Static(#[from] SaddleError),
+    #[error("the eigenproblem of the constrained model did not converge")]
+    EigenproblemFailed,
+    #[error(
+        "{wanted} internal mode(s) were asked for, but the model has {found} with the actuators and loaded dofs fixed"
+    )]
+    TooFewModes { wanted: usize, found: usize },
+    #[error(
+        "internal modes have lost their resemblance to the reference shapes (overlap {overlap:.2e})"
+    )]
+    GaugeLost { overlap: f64 },
+    #[error(
+        "mode {mode} at {frequency_hz:.2} Hz is followed by another within {gap:.3} (relative); subspace needs a gap of {smallest}"
+    )]
+    GapTooSmall {
+        mode: usize,
+        frequency_hz: f64,
+        gap: f64,
+        smallest: f64,
+    },
+    #[error(
+        "mode {mode} cannot be tracked: best MAC {mac:.3} at {frequency_hz:.2} Hz, rival at {rival_hz:.2} Hz"
+    )]
+    TrackLost {
+        mode: usize,
+        mac: f64,
+        frequency_hz: f64,
+        rival_hz: f64,
+    },
+}

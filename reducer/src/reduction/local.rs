@@ -1,0 +1,320 @@
+//! The exact reduced model at one configuration.
+
+use super::coefficients::{Coefficients, OutputCoefficients};
+use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
+use super::{ReductionError, damping};
+use crate::description::mechanism::{Damping, Gauge, Mechanism};
+use crate::kinematics::{Configuration, Kinematics};
+use crate::lie::{Vector6, angular, linear};
+use crate::linalg;
+use crate::model::rows::{mount_frame, point_row};
+use crate::model::{FullModel, Saddle};
+use crate::modes::eigen::lowest_modes;
+use crate::modes::{Linearised, LocalModes, ModesError, Reference};
+use faer::Mat;
+
+/// Everything that does not change with θ: the full model, its kinematics, the reference shapes.
+pub struct LocalReducer {
+    kinematics: Kinematics,
+    model: FullModel,
+    saddle: Option<Saddle>,
+    locked: Option<Saddle>,
+    reference: Reference,
+    gauge: Gauge,
+    damping: Damping,
+    rotor_inertia: Vec<f64>,
+    viscous: Vec<f64>,
+    home_potential: f64,
+}
+
+impl LocalReducer {
+    /// Builds the full model, assembles it and finds the reference shapes.
+    pub fn new(mechanism: &Mechanism) -> Result<Self, ReductionError> {
+        linalg::use_one_thread();
+        let kinematics = Kinematics::new(mechanism)?;
+        let home = kinematics.solve(kinematics.home())?;
+        let model = FullModel::new(mechanism, &home.frames, kinematics.characteristic_length())?;
+        let frames = model.node_frames(&home.frames);
+        let springs = model.spring_states(&frames);
+        let saddle_for = |with_loaded: bool| -> Result<Option<Saddle>, ReductionError> {
+            if !model.is_flexible() {
+                return Ok(None);
+            }
+            let rows = model.constraint_rows(&frames, with_loaded);
+            Ok(Some(
+                Saddle::new(&model, &rows, &springs).map_err(ModesError::from)?,
+            ))
+        };
+        let (saddle, locked) = (saddle_for(true)?, saddle_for(false)?);
+        let mut reducer = Self {
+            reference: Reference::empty(model.n_motion()),
+            kinematics,
+            saddle,
+            locked,
+            gauge: mechanism.reduction.gauge,
+            damping: mechanism.damping,
+            rotor_inertia: mechanism
+                .coordinates
+                .iter()
+                .map(|c| c.rotor_inertia)
+                .collect(),
+            viscous: mechanism.coordinates.iter().map(|c| c.viscous).collect(),
+            home_potential: 0.0,
+            model,
+        };
+        reducer.home_potential = reducer.potential(&home);
+        if reducer.saddle.is_some() {
+            let at = match &mechanism.reduction.reference {
+                Some(theta) => reducer.kinematics.solve(theta)?,
+                None => home,
+            };
+            let linearised = reducer.linearise(&at)?;
+            let reference = Reference::select(&linearised, &mechanism.reduction.internal)?;
+            drop(linearised);
+            reducer.reference = reference;
+        }
+        Ok(reducer)
+    }
+
+    /// The kinematics.
+    pub fn kinematics(&self) -> &Kinematics {
+        &self.kinematics
+    }
+
+    /// The full model.
+    pub fn model(&self) -> &FullModel {
+        &self.model
+    }
+
+    /// The reference shapes of the gauge.
+    pub fn reference(&self) -> &Reference {
+        &self.reference
+    }
+
+    /// Number of actuated coordinates.
+    pub fn n_rigid(&self) -> usize {
+        self.model.drives.len()
+    }
+
+    /// Number of generalised coordinates.
+    pub fn n(&self) -> usize {
+        self.n_rigid() + self.model.loaded.len() + self.reference.shapes.ncols()
+    }
+
+    /// The model linearised at a configuration, loaded dofs held.
+    pub fn linearise(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<Linearised<'_>, ReductionError> {
+        Ok(
+            Linearised::new(&self.model, configuration, self.saddle.as_ref(), true)
+                .map_err(ModesError::from)?,
+        )
+    }
+
+    /// Local modes at a configuration.
+    pub fn modes(&self, at: &Linearised<'_>) -> Result<LocalModes, ReductionError> {
+        if self.n() == self.n_rigid() {
+            return Ok(LocalModes::rigid(at));
+        }
+        Ok(LocalModes::new(at, &self.reference, self.gauge)?)
+    }
+
+    /// Coefficients at θ.
+    pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
+        let configuration = self.kinematics.solve(theta)?;
+        let at = self.linearise(&configuration)?;
+        let modes = self.modes(&at)?;
+        Ok(self.coefficients(&configuration, &at, &modes))
+    }
+
+    /// Potential of gravity, springs and constant loads of the undeformed mechanism.
+    fn potential(&self, configuration: &Configuration) -> f64 {
+        let frames = self.model.node_frames(&configuration.frames);
+        let springs: f64 = self
+            .model
+            .spring_states(&frames)
+            .iter()
+            .map(|s| s.energy)
+            .sum();
+        self.model.gravity_potential(&configuration.frames)
+            + self.model.load_potential(&frames)
+            + springs
+    }
+
+    fn coefficients(
+        &self,
+        configuration: &Configuration,
+        at: &Linearised<'_>,
+        modes: &LocalModes,
+    ) -> Coefficients {
+        let s = self.n_rigid();
+        let mut inertia = reduced_inertia(at, modes);
+        for (k, rotor) in self.rotor_inertia.iter().enumerate() {
+            inertia.mass[(k, k)] += rotor;
+        }
+        let (stiffness, stiffness_gradient) = self.stiffness(at, modes);
+        let damping = self.damping_matrix(at, modes, &inertia.mass, &stiffness);
+        let gravity_force = self.model.mass_times(&self.model.gravity_field(&at.frames));
+        let gravity = modes.shapes.transpose() * &gravity_force;
+        let force_field = &gravity_force + &at.applied_forces();
+        let force = modes.shapes.transpose() * &force_field;
+        let force_gradient = (0..s)
+            .map(|l| {
+                let gravity_rate = self
+                    .model
+                    .mass_times(&self.model.gravity_field_rate(&at.frames, &at.velocities[l]));
+                let rate = &gravity_rate + &at.applied_forces_rate(l);
+                column(
+                    &(modes.derivatives[l].transpose() * &force_field
+                        + modes.shapes.transpose() * &rate),
+                )
+            })
+            .collect();
+        Coefficients {
+            theta: configuration.theta.clone(),
+            mass: row_major(&inertia.mass),
+            mass_gradient: inertia.gradient.iter().map(row_major).collect(),
+            stiffness: row_major(&stiffness),
+            stiffness_gradient: stiffness_gradient.iter().map(row_major).collect(),
+            damping: row_major(&damping),
+            potential: self.potential(configuration) - self.home_potential,
+            force: column(&force),
+            force_gradient,
+            gravity: column(&gravity),
+            outputs: self.outputs(at, modes),
+            load_map: self.load_map(at, modes),
+            gauge_overlap: modes.overlap,
+        }
+    }
+
+    /// K̄ and ∂K̄/∂θ_l; rows and columns of θ are zero, springs on θ live in the potential.
+    fn stiffness(&self, at: &Linearised<'_>, modes: &LocalModes) -> (Mat<f64>, Vec<Mat<f64>>) {
+        let s = self.n_rigid();
+        let image = at.stiffness_times(&modes.shapes);
+        let elastic = |m: Mat<f64>| {
+            Mat::from_fn(m.nrows(), m.ncols(), |i, j| {
+                if i < s || j < s { 0.0 } else { m[(i, j)] }
+            })
+        };
+        let gradient = (0..s)
+            .map(|l| {
+                let mut rate = Mat::zeros(image.nrows(), image.ncols());
+                at.add_stiffness_rate(l, &modes.shapes, 1.0, &mut rate);
+                let change = plus_transpose(&(modes.derivatives[l].transpose() * &image))
+                    + symmetrised(&(modes.shapes.transpose() * &rate));
+                elastic(change)
+            })
+            .collect();
+        (
+            elastic(symmetrised(&(modes.shapes.transpose() * &image))),
+            gradient,
+        )
+    }
+
+    fn damping_matrix(
+        &self,
+        at: &Linearised<'_>,
+        modes: &LocalModes,
+        mass: &Mat<f64>,
+        stiffness: &Mat<f64>,
+    ) -> Mat<f64> {
+        let s = self.n_rigid();
+        let mut forces = Mat::zeros(modes.shapes.nrows(), modes.shapes.ncols());
+        self.model
+            .add_damping(&at.springs, &modes.shapes, &mut forces);
+        let mut out = symmetrised(&(modes.shapes.transpose() * &forces));
+        for (k, viscous) in self.viscous.iter().enumerate() {
+            out[(k, k)] += viscous;
+        }
+        let n = mass.nrows();
+        let block = |m: &Mat<f64>| Mat::from_fn(n - s, n - s, |i, j| m[(s + i, s + j)]);
+        let structural = damping::structural(self.damping, &block(mass), &block(stiffness));
+        for i in 0..n - s {
+            for j in 0..n - s {
+                out[(s + i, s + j)] += structural[(i, j)];
+            }
+        }
+        out
+    }
+
+    fn outputs(&self, at: &Linearised<'_>, modes: &LocalModes) -> Vec<OutputCoefficients> {
+        let n = modes.shapes.ncols();
+        self.model
+            .outputs
+            .iter()
+            .map(|mount| {
+                let frame = mount_frame(mount, &at.frames);
+                let mut jacobian = vec![0.0; 6 * n];
+                if let Some(node) = mount.node {
+                    for j in 0..n {
+                        let motion = Vector6::from_fn(|i, _| modes.shapes[(6 * node + i, j)]);
+                        let own = mount.frame.pull_back(&motion);
+                        let v = frame.rotation * linear(&own);
+                        let w = frame.rotation * angular(&own);
+                        for i in 0..3 {
+                            jacobian[i * n + j] = v[i];
+                            jacobian[(3 + i) * n + j] = w[i];
+                        }
+                    }
+                }
+                let r = &frame.rotation;
+                OutputCoefficients {
+                    position: [frame.position.x, frame.position.y, frame.position.z],
+                    rotation: std::array::from_fn(|i| r[(i / 3, i % 3)]),
+                    jacobian,
+                }
+            })
+            .collect()
+    }
+
+    fn load_map(&self, at: &Linearised<'_>, modes: &LocalModes) -> Vec<Vec<f64>> {
+        self.model
+            .loaded
+            .iter()
+            .map(|loaded| {
+                let frame = mount_frame(&loaded.at, &at.frames);
+                let row = point_row(&loaded.at, &frame, &loaded.direction);
+                (0..modes.shapes.ncols())
+                    .map(|j| match loaded.at.node {
+                        Some(node) => (0..6)
+                            .map(|i| row[i] * modes.shapes[(6 * node + i, j)])
+                            .sum(),
+                        None => 0.0,
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// The lowest natural frequencies of the full model with actuators locked and loaded dofs free.
+    pub fn locked_frequencies_hz(
+        &self,
+        theta: &[f64],
+        count: usize,
+    ) -> Result<Vec<f64>, ReductionError> {
+        let Some(saddle) = &self.locked else {
+            return Ok(Vec::new());
+        };
+        let configuration = self.kinematics.solve(theta)?;
+        let at = Linearised::new(&self.model, &configuration, Some(saddle), false)
+            .map_err(ModesError::from)?;
+        let modes = lowest_modes(
+            self.model.n_motion(),
+            count,
+            &|q| self.model.mass_times(q),
+            &|f| Ok(at.static_response(f, None)?.0),
+        )?;
+        Ok(modes.frequencies_hz())
+    }
+}
+
+fn row_major(m: &Mat<f64>) -> Vec<f64> {
+    (0..m.nrows())
+        .flat_map(|i| (0..m.ncols()).map(move |j| m[(i, j)]))
+        .collect()
+}
+
+fn column(m: &Mat<f64>) -> Vec<f64> {
+    m.col_as_slice(0).to_vec()
+}
