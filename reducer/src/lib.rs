@@ -2,6 +2,7 @@
 //!
 //! Modules stand in the order of the pipeline; imports point backwards only.
 
+pub mod error;
 pub mod lie;
 
 pub mod description;

@@ -1,0 +1,14 @@
+//! What every phase's error can tell the user.
+
+use crate::description::mechanism::Origin;
+
+/// An error that can name the place in the mechanism file and one thing to try.
+///
+/// `Display` says what is wrong.
+pub trait Explain: std::error::Error {
+    /// The place in the sources, where there is one.
+    fn origin(&self) -> Option<&Origin>;
+
+    /// One thing to try, as a sentence without a full stop.
+    fn help(&self) -> Option<String>;
+}
