@@ -1,11 +1,14 @@
-//! What every phase's errors tell the user.
+//! What every phase's error can tell the user.
 
 use crate::description::mechanism::Origin;
 
-/// An error that knows its place in the input and one thing to try.
+/// An error that can name the place in the mechanism file and one thing to try.
+///
+/// `Display` says what is wrong.
 pub trait Explain: std::error::Error {
-    /// Where in the input the fault lies.
+    /// The place in the sources, where there is one.
     fn origin(&self) -> Option<&Origin>;
-    /// One thing to try.
+
+    /// One thing to try, as a sentence without a full stop.
     fn help(&self) -> Option<String>;
 }
