@@ -1,7 +1,7 @@
 //! Physics: agreement with independent results, and identities that any correct model satisfies.
 
-mod beams;
 mod flexible;
 mod identities;
+mod lagrange;
 mod rigid;
 mod support;

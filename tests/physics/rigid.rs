@@ -11,21 +11,44 @@ fn position(c: &Coefficients, output: usize) -> Vec<f64> {
 }
 
 fn check_orthoglide(reducer: &LocalReducer) {
-    for sample in reference("orthoglide.json")["samples"].as_array().expect("samples") {
+    for sample in reference("orthoglide.json")["samples"]
+        .as_array()
+        .expect("samples")
+    {
         let theta = numbers(&sample["theta"]);
         let c = reducer.evaluate(&theta).expect("inside the domain");
         let what = |name: &str| format!("{name} at {theta:?}");
         assert_close(&what("mass"), &c.mass, &numbers(&sample["mass"]), TOLERANCE);
-        assert_close(&what("gyroscopic"), &c.gyroscopic(), &numbers(&sample["gyroscopic"]), TOLERANCE);
-        assert_close(&what("gravity"), &c.gravity, &numbers(&sample["gravity"]), TOLERANCE);
+        assert_close(
+            &what("gyroscopic"),
+            &c.gyroscopic(),
+            &numbers(&sample["gyroscopic"]),
+            TOLERANCE,
+        );
+        assert_close(
+            &what("gravity"),
+            &c.gravity,
+            &numbers(&sample["gravity"]),
+            TOLERANCE,
+        );
         let force = c.inverse_dynamics(&numbers(&sample["rate"]), &numbers(&sample["accel"]));
-        assert_close(&what("force"), &force, &numbers(&sample["force"]), TOLERANCE);
+        assert_close(
+            &what("force"),
+            &force,
+            &numbers(&sample["force"]),
+            TOLERANCE,
+        );
         let expected = numbers(&sample["effector_position"]);
         for (a, b) in position(&c, 0).iter().zip(&expected) {
             assert!((a - b).abs() < 1e-12, "{}", what("position"));
         }
         let jacobian = &c.outputs[0].jacobian[..9];
-        assert_close(&what("jacobian"), jacobian, &numbers(&sample["effector_jacobian"]), TOLERANCE);
+        assert_close(
+            &what("jacobian"),
+            jacobian,
+            &numbers(&sample["effector_jacobian"]),
+            TOLERANCE,
+        );
         assert!(c.outputs[0].jacobian[9..].iter().all(|w| w.abs() < 1e-12));
     }
 }
@@ -47,12 +70,25 @@ fn orthoglide_with_parallelogram_legs() {
 fn four_bar() {
     let reducer = reducer("four_bar_rigid.toml");
     assert_eq!(reducer.kinematics().n_redundant(), 3);
-    for sample in reference("four_bar_rigid.json")["samples"].as_array().expect("samples") {
+    for sample in reference("four_bar_rigid.json")["samples"]
+        .as_array()
+        .expect("samples")
+    {
         let theta = numbers(&sample["theta"]);
         let c = reducer.evaluate(&theta).expect("inside the domain");
         assert_close("mass", &c.mass, &numbers(&sample["mass"]), TOLERANCE);
-        assert_close("gyroscopic", &c.gyroscopic(), &numbers(&sample["gyroscopic"]), TOLERANCE);
-        assert_close("gravity", &c.gravity, &numbers(&sample["gravity"]), TOLERANCE);
+        assert_close(
+            "gyroscopic",
+            &c.gyroscopic(),
+            &numbers(&sample["gyroscopic"]),
+            TOLERANCE,
+        );
+        assert_close(
+            "gravity",
+            &c.gravity,
+            &numbers(&sample["gravity"]),
+            TOLERANCE,
+        );
         for (output, key) in [(0, "A_xz"), (1, "B_xz")] {
             let p = position(&c, output);
             assert_close(key, &[p[0], p[2]], &numbers(&sample[key]), TOLERANCE);
@@ -67,9 +103,16 @@ fn check_arm(file: &str, key: &str) {
     let samples: &Vec<Value> = all[key]["samples"].as_array().expect("samples");
     for sample in samples {
         let theta = numbers(&sample["theta"]);
-        let c = reducer.evaluate(&theta).expect("a serial arm goes everywhere");
+        let c = reducer
+            .evaluate(&theta)
+            .expect("a serial arm goes everywhere");
         assert_close("mass", &c.mass, &numbers(&sample["mass"]), TOLERANCE);
-        assert_close("gravity", &c.gravity, &numbers(&sample["gravity"]), TOLERANCE);
+        assert_close(
+            "gravity",
+            &c.gravity,
+            &numbers(&sample["gravity"]),
+            TOLERANCE,
+        );
         let (rate, accel) = (numbers(&sample["rate"]), numbers(&sample["accel"]));
         let force = c.inverse_dynamics(&rate, &accel);
         assert_close("force", &force, &numbers(&sample["force"]), TOLERANCE);
@@ -82,7 +125,12 @@ fn check_arm(file: &str, key: &str) {
                     .sum()
             })
             .collect();
-        assert_close("coriolis", &coriolis, &numbers(&sample["coriolis"]), TOLERANCE);
+        assert_close(
+            "coriolis",
+            &coriolis,
+            &numbers(&sample["coriolis"]),
+            TOLERANCE,
+        );
     }
 }
 

@@ -6,7 +6,9 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 pub fn data(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("data")
+        .join(file)
 }
 
 pub fn mechanism(file: &str) -> Mechanism {
@@ -15,6 +17,44 @@ pub fn mechanism(file: &str) -> Mechanism {
 
 pub fn reducer(file: &str) -> LocalReducer {
     LocalReducer::new(&mechanism(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// A mechanism of `tests/fixtures/`, reduced.
+pub fn fixture(file: &str) -> LocalReducer {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(file);
+    let mechanism = description::load(&path).unwrap_or_else(|faults| panic!("{file}: {faults}"));
+    LocalReducer::new(&mechanism).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Frobenius norm of a third-order tensor.
+pub fn tensor_norm(n: usize, f: impl Fn(usize, usize, usize) -> f64) -> f64 {
+    let mut sum = 0.0;
+    for i in 0..n {
+        for j in 0..n {
+            for k in 0..n {
+                sum += f(i, j, k).powi(2);
+            }
+        }
+    }
+    sum.sqrt()
+}
+
+/// A mechanism of `data/` with pieces of its text replaced; each must occur.
+pub fn mechanism_with(file: &str, changes: &[(&str, &str)]) -> Mechanism {
+    let mut text = std::fs::read_to_string(data(file)).expect("readable");
+    for (from, to) in changes {
+        assert!(text.contains(from), "{file} has no {from}");
+        text = text.replace(from, to);
+    }
+    description::parse(&text, file, &|path| description::read(&data("").join(path)))
+        .unwrap_or_else(|faults| panic!("{file}: {faults}"))
+}
+
+/// The flexible four-bar with pieces of its text replaced.
+pub fn four_bar_with(changes: &[(&str, &str)]) -> LocalReducer {
+    LocalReducer::new(&mechanism_with("four_bar.toml", changes)).expect("a four-bar")
 }
 
 pub fn reference(file: &str) -> Value {

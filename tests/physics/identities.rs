@@ -1,0 +1,215 @@
+//! Identities every correct model satisfies.
+
+use crate::support::{Random, assert_close, fixture, mechanism, reducer};
+use reducer::reduction::{Coefficients, LocalReducer};
+
+/// Central difference, fourth order, of a list of numbers.
+fn slopes(f: impl Fn(f64) -> Vec<f64>, h: f64) -> Vec<f64> {
+    let (a, b, c, d) = (f(h), f(-h), f(2.0 * h), f(-2.0 * h));
+    (0..a.len())
+        .map(|i| (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h))
+        .collect()
+}
+
+fn along<'a>(
+    reducer: &'a LocalReducer,
+    theta: &'a [f64],
+    k: usize,
+    pick: impl Fn(&Coefficients) -> Vec<f64> + 'a,
+) -> impl Fn(f64) -> Vec<f64> + 'a {
+    move |step| {
+        let mut moved = theta.to_vec();
+        moved[k] += step;
+        pick(&reducer.evaluate(&moved).expect("regular"))
+    }
+}
+
+/// A configuration well inside the domain.
+fn inside(file: &str, random: &mut Random) -> Vec<f64> {
+    mechanism(file)
+        .coordinates
+        .iter()
+        .map(|c| 0.5 * (c.lower + c.upper) + 0.4 * (c.upper - c.lower) * random.next())
+        .collect()
+}
+
+#[test]
+fn gyroscopic_tensor_is_christoffels() {
+    let mut random = Random(1);
+    for file in [
+        "orthoglide.toml",
+        "orthoglide_parallelogram.toml",
+        "four_bar_rigid.toml",
+        "elbow.toml",
+        "arm6.toml",
+    ] {
+        let reducer = reducer(file);
+        for _ in 0..3 {
+            let theta = inside(file, &mut random);
+            let c = reducer.evaluate(&theta).expect("regular");
+            let n = c.n();
+            let gradient: Vec<Vec<f64>> = (0..n)
+                .map(|k| slopes(along(&reducer, &theta, k, |c| c.mass.clone()), 1e-3))
+                .collect();
+            let mut expected = vec![0.0; n * n * n];
+            for i in 0..n {
+                for j in 0..n {
+                    for k in 0..n {
+                        expected[(i * n + j) * n + k] = 0.5
+                            * (gradient[k][i * n + j] + gradient[j][i * n + k]
+                                - gradient[i][j * n + k]);
+                    }
+                }
+            }
+            assert_close(file, &c.gyroscopic(), &expected, 1e-6);
+        }
+    }
+}
+
+/// Analytic gradients against differences, coordinates in units of unit mass, relative to the
+/// largest gradient along any θ.
+fn check_gradients(what: &str, reducer: &LocalReducer, theta: &[f64], tolerance: f64) {
+    let c = reducer.evaluate(theta).expect("regular");
+    let n = c.n();
+    let h = 1e-3;
+    let unit: Vec<f64> = (0..n).map(|i| 1.0 / c.mass[i * n + i].sqrt()).collect();
+    let matrix = |m: &[f64]| -> Vec<f64> {
+        (0..n * n)
+            .map(|ij| m[ij] * unit[ij / n] * unit[ij % n])
+            .collect()
+    };
+    let vector = |v: &[f64]| -> Vec<f64> { (0..n).map(|i| v[i] * unit[i]).collect() };
+    let all = |pick: fn(&Coefficients) -> Vec<f64>| -> Vec<Vec<f64>> {
+        (0..theta.len())
+            .map(|k| slopes(along(reducer, theta, k, pick), h))
+            .collect()
+    };
+    let join = |parts: &[Vec<f64>], scale: &dyn Fn(&[f64]) -> Vec<f64>| -> Vec<f64> {
+        parts.iter().flat_map(|p| scale(p)).collect()
+    };
+    let s = theta.len();
+    for (name, found, expected) in [
+        (
+            "mass",
+            join(&c.mass_gradient[..s], &matrix),
+            join(&all(|c| c.mass.clone()), &matrix),
+        ),
+        (
+            "stiffness",
+            join(&c.stiffness_gradient, &matrix),
+            join(&all(|c| c.stiffness.clone()), &matrix),
+        ),
+        (
+            "force",
+            join(&c.force_gradient, &vector),
+            join(&all(|c| c.force.clone()), &vector),
+        ),
+    ] {
+        assert_close(&format!("{what} {name}"), &found, &expected, tolerance);
+    }
+    for k in 0..s {
+        let d = |pick: fn(&Coefficients) -> Vec<f64>| slopes(along(reducer, theta, k, pick), h);
+        // Virtual work: the force on θ is the slope of the potential.
+        let potential = d(|c| vec![c.potential]);
+        let scale = c.force.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
+        assert!(
+            (potential[0] + c.force[k]).abs() < tolerance * scale,
+            "{what}: {} {}",
+            potential[0],
+            c.force[k]
+        );
+        for (o, output) in c.outputs.iter().enumerate() {
+            let velocity = slopes(
+                along(reducer, theta, k, move |c| c.outputs[o].position.to_vec()),
+                h,
+            );
+            let n = c.n();
+            let found: Vec<f64> = (0..3).map(|i| output.jacobian[i * n + k]).collect();
+            for (a, b) in found.iter().zip(&velocity) {
+                assert!((a - b).abs() < 1e-8, "{what} output {found:?} {velocity:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn analytic_gradients_match_differences() {
+    let mut random = Random(2);
+    for file in ["orthoglide.toml", "four_bar_rigid.toml", "arm6.toml"] {
+        let theta = inside(file, &mut random);
+        check_gradients(file, &reducer(file), &theta, 1e-6);
+    }
+    let four_bar = reducer("four_bar.toml");
+    for theta in [-1.5, 0.2, 0.7, 1.2] {
+        check_gradients("four_bar", &four_bar, &[theta], 1e-6);
+    }
+    check_gradients(
+        "loop",
+        &fixture("flexible_orthoglide.toml"),
+        &[0.05, -0.03, 0.11],
+        1e-6,
+    );
+    check_gradients(
+        "arm",
+        &fixture("flexible_arm.toml"),
+        &[0.4, -0.3, 0.6],
+        1e-6,
+    );
+}
+
+/// Modes satisfy the constraints, are normalised and keep the block structure [T 5.82].
+#[test]
+fn local_modes_have_their_block_structure() {
+    for (reducer, theta) in [
+        (reducer("four_bar.toml"), vec![0.3]),
+        (fixture("flexible_orthoglide.toml"), vec![0.05, -0.03, 0.11]),
+        (fixture("flexible_arm.toml"), vec![0.4, -0.3, 0.6]),
+    ] {
+        let configuration = reducer.kinematics().solve(&theta).expect("regular");
+        let at = reducer.linearise(&configuration).expect("regular");
+        let modes = reducer.modes(&at).expect("modes");
+        let s = theta.len();
+        let n = modes.shapes.ncols();
+        let joints = reducer.model().n_joint_rows();
+        let mut residual = faer::Mat::zeros(at.rows.n_rows, n);
+        at.rows.apply(
+            reducer.model().nodes.len(),
+            &modes.shapes,
+            1.0,
+            &mut residual,
+        );
+        for j in 0..n {
+            let size = modes
+                .shapes
+                .col_as_slice(j)
+                .iter()
+                .fold(0.0_f64, |m, v| m.max(v.abs()));
+            for r in 0..joints {
+                assert!(residual[(r, j)].abs() < 1e-11 * size, "row {r} mode {j}");
+            }
+            for k in 0..s {
+                let expected = if j == k { 1.0 } else { 0.0 };
+                assert!((residual[(joints + k, j)] - expected).abs() < 1e-11 * size.max(1.0));
+            }
+        }
+        let c = reducer.evaluate(&theta).expect("regular");
+        let first = n - reducer.reference().shapes.ncols();
+        for i in first..n {
+            for j in first..n {
+                let expected = if i == j { 1.0 } else { 0.0 };
+                assert!((c.mass[i * n + j] - expected).abs() < 1e-11);
+            }
+        }
+        for i in 0..s {
+            assert!((0..n).all(|j| c.stiffness[i * n + j] == 0.0));
+        }
+        // Rigid motions do not strain the structure; springs live in the potential.
+        let image = reducer.model().stiffness_times(&at.rigid);
+        let largest = reducer
+            .model()
+            .elements
+            .iter()
+            .fold(0.0_f64, |m, e| m.max(e.stiffness.amax()));
+        assert!(image.norm_max() < 1e-13 * largest);
+    }
+}
