@@ -52,6 +52,12 @@ pub fn mechanism_with(file: &str, changes: &[(&str, &str)]) -> Mechanism {
         .unwrap_or_else(|faults| panic!("{file}: {faults}"))
 }
 
+/// A mechanism from text.
+pub fn mechanism_from(text: &str) -> Mechanism {
+    description::parse(text, "test.toml", &|path| description::read(path))
+        .unwrap_or_else(|faults| panic!("{faults}"))
+}
+
 /// The flexible four-bar with pieces of its text replaced.
 pub fn four_bar_with(changes: &[(&str, &str)]) -> LocalReducer {
     LocalReducer::new(&mechanism_with("four_bar.toml", changes)).expect("a four-bar")

@@ -100,6 +100,11 @@ impl Saddle {
         self.map.len().saturating_sub(self.n_rows)
     }
 
+    /// Largest stiffness between two unknowns.
+    pub fn stiffness_scale(&self) -> f64 {
+        self.scale
+    }
+
     /// Factorises the operator at a configuration.
     pub fn factor(
         &self,

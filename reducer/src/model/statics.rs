@@ -19,9 +19,9 @@ pub enum StaticsError {
     #[error("the tangent stiffness is singular at {load:.0} % of the load")]
     Singular { load: f64 },
     #[error(
-        "Newton's method stopped at {load:.0} % of the load with a residual of {residual:.2e} (relative)"
+        "Newton's method stopped at {load:.0} % of the load while updates were still {update:.2e} of the mechanism's size"
     )]
-    NotConverged { load: f64, residual: f64 },
+    NotConverged { load: f64, update: f64 },
 }
 
 /// A deformed configuration in equilibrium.
@@ -89,7 +89,7 @@ impl FullModel {
         let mut last = f64::INFINITY;
         for _ in 0..ITERATIONS {
             let rows = self.constraint_rows(&state.frames, false);
-            let (matrix, rhs, reference) = self.tangent_system(&map, &rows, &state, held, load);
+            let (matrix, rhs) = self.tangent_system(&map, &rows, &state, held, load);
             let lu = match matrix.sp_lu() {
                 Ok(lu) => lu,
                 Err(LuError::Generic(_) | LuError::SymbolicSingular { .. }) => {
@@ -105,28 +105,20 @@ impl FullModel {
             if size > 0.5 {
                 return Err(StaticsError::NotConverged {
                     load: 100.0 * load,
-                    residual: size,
+                    update: size,
                 });
             }
             self.update(&map, &mut state, &x);
             state.iterations += 1;
-            let residual = rhs.norm_max() / reference;
-            // Rounding ends the quadratic decrease of the updates.
+            // With the exact tangent, updates that rounding stops from shrinking mean equilibrium.
             if size < 1e-14 || (size < 1e-9 && size >= 0.5 * last) {
-                return if residual < 1e-6 {
-                    Ok(state)
-                } else {
-                    Err(StaticsError::NotConverged {
-                        load: 100.0 * load,
-                        residual,
-                    })
-                };
+                return Ok(state);
             }
             last = size;
         }
         Err(StaticsError::NotConverged {
             load: 100.0 * load,
-            residual: last,
+            update: last,
         })
     }
 
@@ -143,7 +135,7 @@ impl FullModel {
         }
     }
 
-    /// Tangent matrix, right-hand side and a force by which residuals are judged.
+    /// Tangent matrix and right-hand side.
     fn tangent_system(
         &self,
         map: &DofMap,
@@ -151,11 +143,10 @@ impl FullModel {
         state: &Equilibrium,
         held: &[f64],
         load: f64,
-    ) -> (SparseColMat<usize, f64>, Mat<f64>, f64) {
+    ) -> (SparseColMat<usize, f64>, Mat<f64>) {
         let n = map.len();
         let mut triplets: Vec<Triplet<usize, usize, f64>> = Vec::new();
         let mut forces = Mat::<f64>::zeros(self.n_motion(), 1);
-        let mut reference = 1e-300_f64;
         for beam in &self.beams {
             let element = &self.elements[beam.element];
             let d = element.deformation(&state.frames[beam.a], &state.frames[beam.b]);
@@ -163,7 +154,6 @@ impl FullModel {
             for (row, p) in [(0, beam.a), (6, beam.b)] {
                 for i in 0..6 {
                     forces[(6 * p + i, 0)] -= f[row + i];
-                    reference = reference.max(f[row + i].abs());
                 }
                 for (column, q) in [(0, beam.a), (6, beam.b)] {
                     let block = k.fixed_view::<6, 6>(row, column).into_owned();
@@ -176,9 +166,7 @@ impl FullModel {
             triplets.push(Triplet::new(dof, dof, *stiffness));
             forces[(6 * self.nodes.len() + i, 0)] -= stiffness * state.scalars[i];
         }
-        let applied = self.applied(state, load);
-        reference = reference.max(applied.norm_max());
-        forces += &applied;
+        forces += &self.applied(state, load);
         self.each_load_stiffness(map, state, load, |i, j, v| {
             triplets.push(Triplet::new(i, j, v))
         });
@@ -205,7 +193,7 @@ impl FullModel {
         let size = n + rows.n_rows;
         let matrix = SparseColMat::try_new_from_triplets(size, size, &triplets)
             .unwrap_or_else(|_| unreachable!("indices come from the dof map"));
-        (matrix, rhs, reference)
+        (matrix, rhs)
     }
 
     /// Gravity, springs and loads, scaled.

@@ -46,18 +46,32 @@ pub(super) fn track(at: &Linearised<'_>, reference: &Reference) -> Result<Gauged
     let (kept, signs, smallest) = match_modes(&modes, reference)?;
     let mut shapes = columns(&modes.shapes, &kept);
     let mut dy = derivatives(at, &modes, &kept, false)?;
-    for (j, sign) in signs.iter().enumerate() {
-        for matrix in std::iter::once(&mut shapes).chain(dy.iter_mut()) {
-            matrix
-                .col_as_slice_mut(j)
-                .iter_mut()
-                .for_each(|v| *v *= sign);
-        }
+    for matrix in std::iter::once(&mut shapes).chain(dy.iter_mut()) {
+        scale(matrix, &signs);
     }
     Ok(Gauged {
         shapes,
         derivatives: dy,
         overlap: smallest,
+    })
+}
+
+/// The reference for the next step of a path: the eigenmodes at `at` that match `reference`.
+pub fn track_reference(
+    at: &Linearised<'_>,
+    reference: &Reference,
+) -> Result<Reference, ModesError> {
+    let k = reference.shapes.ncols();
+    let (modes, _) = class_modes(at, reference, k + 1)?;
+    let (kept, signs, _) = match_modes(&modes, reference)?;
+    let mut shapes = columns(&modes.shapes, &kept);
+    scale(&mut shapes, &signs);
+    Ok(Reference {
+        mass_shapes: at.model.mass_times(&shapes),
+        shapes,
+        omega: kept.iter().map(|&i| modes.omega[i]).collect(),
+        indices: kept,
+        selection: reference.selection.clone(),
     })
 }
 
@@ -103,6 +117,17 @@ fn reference_norm(reference: &Reference, j: usize) -> f64 {
         .zip(reference.mass_shapes.col_as_slice(j))
         .map(|(a, b)| a * b)
         .sum()
+}
+
+/// The lowest frequencies [Hz] of the reference's class.
+pub fn class_frequencies_hz(
+    at: &Linearised<'_>,
+    reference: &Reference,
+    count: usize,
+) -> Result<Vec<f64>, ModesError> {
+    let (modes, class) = class_modes(at, reference, count)?;
+    let all = modes.frequencies_hz();
+    Ok(class.iter().take(count).map(|&i| all[i]).collect())
 }
 
 /// Enough of the lowest modes to hold `count` of the reference's class (fewer where there are

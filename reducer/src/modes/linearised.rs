@@ -12,6 +12,8 @@ use faer::Mat;
 pub struct Linearised<'a> {
     /// The full model.
     pub model: &'a FullModel,
+    /// The actuated coordinates.
+    pub theta: Vec<f64>,
     /// Node frames.
     pub frames: Vec<Frame>,
     /// Node velocities per θ̇_k.
@@ -76,6 +78,7 @@ impl<'a> Linearised<'a> {
                 .map(|v| model.spring_row_rates(&frames, v))
                 .collect(),
             model,
+            theta: configuration.theta.clone(),
             frames,
             velocities,
             rigid_derivative,

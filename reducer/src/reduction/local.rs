@@ -3,14 +3,14 @@
 use super::coefficients::{Coefficients, OutputCoefficients};
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::{ReductionError, damping};
-use crate::description::mechanism::{Damping, Gauge, Mechanism};
+use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
 use crate::kinematics::{Configuration, Kinematics};
 use crate::lie::{Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
 use crate::model::{FullModel, Saddle};
 use crate::modes::eigen::lowest_modes;
-use crate::modes::{Linearised, LocalModes, ModesError, Reference};
+use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
 
 /// Everything that does not change with θ: the full model, its kinematics, the reference shapes.
@@ -25,6 +25,10 @@ pub struct LocalReducer {
     rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
     home_potential: f64,
+    pub(super) reference_theta: Vec<f64>,
+    /// Width of the domain per coordinate; 1 where unbounded.
+    pub(super) widths: Vec<f64>,
+    origin: Origin,
 }
 
 impl LocalReducer {
@@ -41,11 +45,20 @@ impl LocalReducer {
                 return Ok(None);
             }
             let rows = model.constraint_rows(&frames, with_loaded);
-            Ok(Some(
-                Saddle::new(&model, &rows, &springs).map_err(ModesError::from)?,
-            ))
+            let saddle =
+                Saddle::new(&model, &rows, &springs).map_err(|fault| ReductionError::Modes {
+                    theta: home.theta.clone(),
+                    fault: fault.into(),
+                    origin: mechanism.reduction.origin.clone(),
+                })?;
+            Ok(Some(saddle))
         };
         let (saddle, locked) = (saddle_for(true)?, saddle_for(false)?);
+        if saddle.is_none() && wants_elastic_modes(mechanism) {
+            return Err(ReductionError::NothingFlexible {
+                origin: mechanism.reduction.origin.clone(),
+            });
+        }
         let mut reducer = Self {
             reference: Reference::empty(model.n_motion()),
             kinematics,
@@ -60,20 +73,71 @@ impl LocalReducer {
                 .collect(),
             viscous: mechanism.coordinates.iter().map(|c| c.viscous).collect(),
             home_potential: 0.0,
+            reference_theta: home.theta.clone(),
+            widths: mechanism
+                .coordinates
+                .iter()
+                .map(|c| {
+                    let width = c.upper - c.lower;
+                    if width.is_finite() && width > 0.0 {
+                        width
+                    } else {
+                        1.0
+                    }
+                })
+                .collect(),
+            origin: mechanism.reduction.origin.clone(),
             model,
         };
         reducer.home_potential = reducer.potential(&home);
+        reducer.refuse_held_loads(mechanism, &home)?;
         if reducer.saddle.is_some() {
             let at = match &mechanism.reduction.reference {
                 Some(theta) => reducer.kinematics.solve(theta)?,
                 None => home,
             };
             let linearised = reducer.linearise(&at)?;
-            let reference = Reference::select(&linearised, &mechanism.reduction.internal)?;
+            let reference = Reference::select(&linearised, &mechanism.reduction.internal)
+                .map_err(|fault| reducer.fault(&at.theta, fault))?;
             drop(linearised);
+            reducer.reference_theta = at.theta;
             reducer.reference = reference;
         }
         Ok(reducer)
+    }
+
+    /// A loaded dof that is infinitely stiff has no constraint or attachment mode.
+    fn refuse_held_loads(
+        &self,
+        mechanism: &Mechanism,
+        home: &Configuration,
+    ) -> Result<(), ReductionError> {
+        let Some(saddle) = &self.locked else {
+            return Ok(());
+        };
+        let at = Linearised::new(&self.model, home, Some(saddle), false)
+            .map_err(|fault| self.fault(&home.theta, fault))?;
+        for (loaded, described) in self.model.loaded.iter().zip(&mechanism.loaded) {
+            let mut f = Mat::zeros(self.model.n_motion(), 1);
+            let frame = mount_frame(&loaded.at, &at.frames);
+            let row = point_row(&loaded.at, &frame, &loaded.direction);
+            if let Some(node) = loaded.at.node {
+                for i in 0..6 {
+                    f[(6 * node + i, 0)] = row[i];
+                }
+            }
+            let (q, _) = at
+                .static_response(&f, None)
+                .map_err(|fault| self.fault(&home.theta, fault))?;
+            let compliance = (f.transpose() * &q)[(0, 0)];
+            if compliance * saddle.stiffness_scale() < 1e-10 {
+                return Err(ReductionError::LoadedDofHeld {
+                    name: described.name.clone(),
+                    origin: described.origin.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The kinematics.
@@ -106,10 +170,16 @@ impl LocalReducer {
         &self,
         configuration: &Configuration,
     ) -> Result<Linearised<'_>, ReductionError> {
-        Ok(
-            Linearised::new(&self.model, configuration, self.saddle.as_ref(), true)
-                .map_err(ModesError::from)?,
-        )
+        Linearised::new(&self.model, configuration, self.saddle.as_ref(), true)
+            .map_err(|fault| self.fault(&configuration.theta, fault))
+    }
+
+    pub(super) fn fault(&self, theta: &[f64], fault: impl Into<ModesError>) -> ReductionError {
+        ReductionError::Modes {
+            theta: theta.to_vec(),
+            fault: fault.into(),
+            origin: self.origin.clone(),
+        }
     }
 
     /// Local modes at a configuration.
@@ -117,7 +187,21 @@ impl LocalReducer {
         if self.n() == self.n_rigid() {
             return Ok(LocalModes::rigid(at));
         }
-        Ok(LocalModes::new(at, &self.reference, self.gauge)?)
+        let modes = match self.gauge {
+            Gauge::Track => {
+                let reference = self.tracked_reference(&at.theta)?;
+                LocalModes::new(at, &reference, self.gauge)
+            }
+            Gauge::Filtered { .. } | Gauge::Subspace => {
+                LocalModes::new(at, &self.reference, self.gauge)
+            }
+        };
+        let modes = modes.map_err(|fault| self.fault(&at.theta, fault))?;
+        if modes.overlap < SMALLEST_OVERLAP {
+            let overlap = modes.overlap;
+            return Err(self.fault(&at.theta, ModesError::GaugeLost { overlap }));
+        }
+        Ok(modes)
     }
 
     /// Coefficients at θ.
@@ -298,15 +382,27 @@ impl LocalReducer {
         };
         let configuration = self.kinematics.solve(theta)?;
         let at = Linearised::new(&self.model, &configuration, Some(saddle), false)
-            .map_err(ModesError::from)?;
+            .map_err(|fault| self.fault(theta, fault))?;
         let modes = lowest_modes(
             self.model.n_motion(),
             count,
             &|q| self.model.mass_times(q),
             &|f| Ok(at.static_response(f, None)?.0),
-        )?;
+        )
+        .map_err(|fault| self.fault(theta, fault))?;
         Ok(modes.frequencies_hz())
     }
+}
+
+fn wants_elastic_modes(mechanism: &Mechanism) -> bool {
+    use crate::description::mechanism::InternalModes;
+    let internal = match &mechanism.reduction.internal {
+        InternalModes::Lowest(count)
+        | InternalModes::InPlane(_, count)
+        | InternalModes::OutOfPlane(_, count) => *count,
+        InternalModes::Select(list) => list.len(),
+    };
+    internal > 0 || !mechanism.loaded.is_empty()
 }
 
 fn row_major(m: &Mat<f64>) -> Vec<f64> {

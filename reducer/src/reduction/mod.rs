@@ -3,16 +3,19 @@
 pub mod coefficients;
 mod damping;
 mod inertia;
+mod inspection;
 mod local;
+mod tracking;
 
 pub use coefficients::{Coefficients, OutputCoefficients};
+pub use inspection::Inspection;
 pub use local::LocalReducer;
 
 use crate::description::mechanism::Origin;
 use crate::error::Explain;
 use crate::kinematics::KinematicsError;
 use crate::model::ModelError;
-use crate::modes::ModesError;
+use crate::modes::{ModesError, SMALLEST_OVERLAP};
 use thiserror::Error;
 
 /// Faults on the way from a mechanism to its coefficients.
@@ -23,8 +26,18 @@ pub enum ReductionError {
     Kinematics(#[from] KinematicsError),
     #[error(transparent)]
     Model(#[from] ModelError),
-    #[error(transparent)]
-    Modes(#[from] ModesError),
+    #[error("at θ = {theta:?}: {fault}")]
+    Modes {
+        theta: Vec<f64>,
+        fault: ModesError,
+        origin: Origin,
+    },
+    #[error("loaded dof `{name}` cannot move: actuators and joints already hold it")]
+    LoadedDofHeld { name: String, origin: Origin },
+    #[error(
+        "internal or constraint modes were asked for, but no body of the mechanism is flexible"
+    )]
+    NothingFlexible { origin: Origin },
 }
 
 impl Explain for ReductionError {
@@ -32,15 +45,39 @@ impl Explain for ReductionError {
         match self {
             Self::Kinematics(e) => e.origin(),
             Self::Model(e) => e.origin(),
-            Self::Modes(_) => None,
+            Self::Modes { origin, .. }
+            | Self::LoadedDofHeld { origin, .. }
+            | Self::NothingFlexible { origin } => Some(origin),
         }
     }
 
     fn help(&self) -> Option<String> {
-        match self {
-            Self::Kinematics(e) => e.help(),
-            Self::Model(e) => e.help(),
-            Self::Modes(_) => None,
-        }
+        Some(match self {
+            Self::Kinematics(e) => return e.help(),
+            Self::Model(e) => return e.help(),
+            Self::LoadedDofHeld { .. } => {
+                "choose another direction or point, or give the structure behind it flexibility".into()
+            }
+            Self::NothingFlexible { .. } => {
+                "make a body a `beam`, give a coordinate `stiffness`, or remove `internal_modes` and `loaded`".into()
+            }
+            Self::Modes { fault, .. } => match fault {
+                ModesError::Static(_) | ModesError::EigenproblemFailed => {
+                    "check stiffness and joints of the bodies: with actuators locked nothing may move freely".into()
+                }
+                ModesError::TooFewModes { found, .. } => {
+                    format!("ask for at most {found} internal modes, or refine the mesh")
+                }
+                ModesError::GaugeLost { .. } => format!(
+                    "keep more internal modes, choose another reference configuration, or shrink the domain (an overlap of {SMALLEST_OVERLAP} is needed)"
+                ),
+                ModesError::GapTooSmall { .. } => {
+                    "keep whole clusters of modes, or use gauge = \"filtered\"".into()
+                }
+                ModesError::TrackLost { .. } => {
+                    "two modes veer here: use gauge = \"filtered\" or \"subspace\"".into()
+                }
+            },
+        })
     }
 }

@@ -1,0 +1,93 @@
+//! What the gauge costs: kept frequencies against the true lowest ones.
+
+use super::{Coefficients, LocalReducer, ReductionError};
+use crate::linalg::{cholesky, solve_lower, symmetric_eigen};
+use crate::modes::class_frequencies_hz;
+use faer::Mat;
+
+/// A kept frequency this far (relative) above the true one does not represent that mode.
+const REPRESENTED: f64 = 0.05;
+
+/// Kept and true internal frequencies at one configuration.
+#[derive(Debug, Clone)]
+pub struct Inspection {
+    /// The configuration.
+    pub theta: Vec<f64>,
+    /// Frequencies of the reduced internal modes, ascending [Hz].
+    pub kept_hz: Vec<f64>,
+    /// The lowest frequencies of the full model, θ and loaded dofs fixed, of the kept class [Hz].
+    pub exact_hz: Vec<f64>,
+    /// Smallest singular value of the gauge's overlap.
+    pub overlap: f64,
+}
+
+impl Inspection {
+    /// True frequencies among the lowest that no kept mode represents.
+    pub fn missing_hz(&self) -> Vec<f64> {
+        self.exact_hz
+            .iter()
+            .filter(|exact| {
+                !self
+                    .kept_hz
+                    .iter()
+                    .any(|kept| (kept / **exact - 1.0).abs() < REPRESENTED)
+            })
+            .copied()
+            .collect()
+    }
+
+    /// Largest relative difference between the i-th kept and the i-th true frequency.
+    pub fn worst_error(&self, count: usize) -> f64 {
+        self.kept_hz
+            .iter()
+            .zip(&self.exact_hz)
+            .take(count)
+            .fold(0.0, |m, (kept, exact)| m.max((kept / exact - 1.0).abs()))
+    }
+}
+
+/// √eig(K̄, M̄)/2π of the coordinates from `first` on, ascending.
+pub fn frequencies_hz(coefficients: &Coefficients, first: usize) -> Option<Vec<f64>> {
+    let n = coefficients.n();
+    let block =
+        |m: &[f64]| Mat::from_fn(n - first, n - first, |i, j| m[(first + i) * n + first + j]);
+    let l = cholesky(&block(&coefficients.mass))?;
+    let half = solve_lower(&l, &block(&coefficients.stiffness));
+    let (values, _) = symmetric_eigen(&solve_lower(&l, &half.transpose().to_owned()))?;
+    Some(
+        values
+            .iter()
+            .map(|v| v.max(0.0).sqrt() / (2.0 * std::f64::consts::PI))
+            .collect(),
+    )
+}
+
+impl LocalReducer {
+    /// Number of constraint and attachment modes.
+    pub fn n_loaded(&self) -> usize {
+        self.model().loaded.len()
+    }
+
+    /// Frequencies of the internal modes alone.
+    pub fn internal_frequencies_hz(&self, coefficients: &Coefficients) -> Option<Vec<f64>> {
+        frequencies_hz(coefficients, self.n_rigid() + self.n_loaded())
+    }
+
+    /// Compares kept and true internal frequencies at θ.
+    pub fn inspect(&self, theta: &[f64]) -> Result<Inspection, ReductionError> {
+        let coefficients = self.evaluate(theta)?;
+        let kept_hz = self
+            .internal_frequencies_hz(&coefficients)
+            .unwrap_or_default();
+        let configuration = self.kinematics().solve(theta)?;
+        let at = self.linearise(&configuration)?;
+        let exact_hz = class_frequencies_hz(&at, self.reference(), kept_hz.len())
+            .map_err(|fault| self.fault(theta, fault))?;
+        Ok(Inspection {
+            theta: theta.to_vec(),
+            kept_hz,
+            exact_hz,
+            overlap: coefficients.gauge_overlap,
+        })
+    }
+}
