@@ -75,6 +75,10 @@ pub enum FaultKind {
     Syntax { message: String },
     #[error("`{path}` includes itself")]
     IncludeCycle { path: String },
+    #[error("template `{name}` uses itself")]
+    TemplateCycle { name: String },
+    #[error("the walls are too thick for the section")]
+    ThickWalls,
     #[error("more than {limit} {what}")]
     Limit { what: &'static str, limit: usize },
     #[error("the file does not say which version of the format it is written in")]
@@ -109,7 +113,7 @@ pub enum FaultKind {
 
     #[error("`{name}` is not a name")]
     BadName { name: String },
-    #[error("there are two {what}s with the name `{name}`")]
+    #[error("another {what} has the name `{name}` already")]
     DuplicateName { what: &'static str, name: String },
     #[error("there is no {what} `{name}`")]
     UnknownReference {
@@ -182,14 +186,14 @@ pub enum FaultKind {
         key: &'static str,
         context: &'static str,
     },
-    #[error("the point is {distance} m away from the nearest node of the beam `{body}`")]
+    #[error("the point is {distance:.3e} m away from the nearest node of the beam `{body}`")]
     NotANode {
         body: String,
         distance: f64,
         nearest: Vec<String>,
     },
     #[error(
-        "the frames of joint `{joint}` do not coincide at home: {distance} m and {degrees}° apart"
+        "the frames of joint `{joint}` do not coincide at home: {distance:.3e} m and {degrees:.3}° apart"
     )]
     FramesApart {
         joint: String,
@@ -238,6 +242,8 @@ impl FaultKind {
             }
             Self::Syntax { .. } => "correct the line; values are numbers, \"strings\", [lists] or { tables }".into(),
             Self::IncludeCycle { .. } => "remove one of the includes".into(),
+            Self::TemplateCycle { .. } => "remove one of the `use` tables".into(),
+            Self::ThickWalls => "make the walls thinner, or the section larger".into(),
             Self::Limit { limit, .. } => format!("split the mechanism or simplify it to at most {limit}"),
             Self::MissingFormat => "put `format = 1` at the top of the file".into(),
             Self::UnsupportedFormat { .. } => "write `format = 1`, or use a newer version of this program".into(),

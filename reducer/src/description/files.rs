@@ -4,6 +4,7 @@ use super::fault::{Fault, FaultKind};
 use super::format::{File, Located};
 use super::mechanism::{Origin, Source};
 use super::schema::{self, ShapeFault};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
@@ -88,8 +89,10 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn push(&mut self, origin: Option<Origin>, kind: FaultKind) {
         self.output.faults.push(ShapeFault {
+            fatal: kind != FaultKind::MissingFormat,
             fault: Fault { origin, kind },
-            table: None,
+            part: None,
+            repair: None,
         });
     }
 
@@ -123,10 +126,6 @@ impl Reader<'_> {
             }
         };
         let shape = schema::check(document.as_item(), source);
-        let readable = shape
-            .iter()
-            .all(|found| matches!(found.fault.kind, FaultKind::UnknownKey { .. }));
-        self.output.faults.extend(shape);
         let tables = document
             .iter()
             .filter_map(|(name, item)| Some((name.to_owned(), item.span()?)))
@@ -135,10 +134,13 @@ impl Reader<'_> {
             .get("format")
             .map(|item| (item.as_integer(), item.span()));
         self.version(version, source, main);
-        if !readable {
-            return;
+        let mut item = document.into_item();
+        for repair in shape.iter().filter_map(|found| found.repair.as_ref()) {
+            repair.apply(&mut item);
         }
-        match toml_edit::de::Deserializer::from(document).into_file() {
+        let told = !shape.is_empty();
+        self.output.faults.extend(shape);
+        match into_file(item) {
             Ok(file) => {
                 self.includes(&file.include, &folder, source, open);
                 self.output.units.push(Unit {
@@ -148,6 +150,8 @@ impl Reader<'_> {
                     folder,
                 });
             }
+            // The check of the shape has said why.
+            Err(_) if told => {}
             Err((message, span)) => {
                 let span = within(span, text);
                 self.push(place(span), FaultKind::Value { message });
@@ -224,16 +228,14 @@ impl Reader<'_> {
     }
 }
 
-trait IntoFile {
-    fn into_file(self) -> Result<File, (String, Range<usize>)>;
-}
-
-impl IntoFile for toml_edit::de::Deserializer<&str> {
-    fn into_file(self) -> Result<File, (String, Range<usize>)> {
-        serde::Deserialize::deserialize(self).map_err(|error: toml_edit::de::Error| {
-            (error.message().to_owned(), error.span().unwrap_or(0..0))
-        })
-    }
+fn into_file(document: toml_edit::Item) -> Result<File, (String, Range<usize>)> {
+    // The root of a document is a table.
+    let table = document.into_table().unwrap_or_default();
+    let reader = toml_edit::de::Deserializer::from(toml_edit::DocumentMut::from(table));
+    File::deserialize(reader).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        (error.message().to_owned(), span)
+    })
 }
 
 /// The range, moved to what can be shown of the text.

@@ -268,6 +268,7 @@ pub struct Spring {
 
 /// What a spring acts on.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "a mechanism has few springs")]
 pub enum SpringKind {
     /// The coordinate of a hinge or prismatic joint, measured from the drawing; free of force at `rest`.
     Joint {

@@ -5,6 +5,7 @@
 //! evaluated, templates expanded, names resolved and the physics checked. All independent faults
 //! are reported together, each with its place.
 
+mod domain;
 mod elaborate;
 pub mod expression;
 mod fault;
@@ -13,9 +14,11 @@ pub mod format;
 pub mod mechanism;
 mod parameters;
 pub mod quantity;
+mod repair;
 mod schema;
 mod suggest;
 
+pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
 pub use files::{MAX_BYTES, Resolver, read};
 pub use schema::schema;
@@ -43,19 +46,14 @@ pub fn parse(text: &str, label: &str, resolver: &Resolver<'_>) -> Result<Mechani
 
 fn parse_bytes(bytes: &[u8], label: &str, resolver: &Resolver<'_>) -> Result<Mechanism, Faults> {
     let input = files::gather(bytes, label, resolver);
-    let unreadable = |found: &schema::ShapeFault| {
-        !matches!(
-            found.fault.kind,
-            FaultKind::UnknownKey { .. } | FaultKind::MissingFormat
-        )
-    };
     let stem = Path::new(label).file_stem().and_then(|stem| stem.to_str());
     let mut faults: Vec<Fault> = input
         .faults
         .iter()
         .map(|found| found.fault.clone())
         .collect();
-    if !input.faults.iter().any(unreadable) {
+    let complete = input.units.len() == input.sources.len() && !input.units.is_empty();
+    if complete && !input.faults.iter().any(|found| found.fatal) {
         match elaborate::elaborate(&input, stem.unwrap_or("mechanism"), resolver) {
             Ok(mechanism) if faults.is_empty() => return Ok(mechanism),
             Ok(_) => {}

@@ -11,6 +11,10 @@ use std::rc::Rc;
 
 /// Longest chain of parameters that use each other.
 const MAX_CHAIN: usize = 64;
+/// Most parameters of the file or of a template.
+pub const MAX_PARAMETERS: usize = 2_000;
+/// Faults beyond this number are not recorded.
+pub const MAX_FAULTS: usize = 100;
 
 /// Evaluated parameters of the file or of an instance; `None` for one at fault.
 #[derive(Debug, Default)]
@@ -51,7 +55,15 @@ impl Parameters {
         faults: &mut Vec<Fault>,
     ) -> Self {
         let mut open = BTreeMap::new();
-        for (source, name, parameter) in written {
+        if let Some((source, _, parameter)) = written.get(MAX_PARAMETERS) {
+            let origin = Origin {
+                source: *source,
+                span: parameter.span.clone(),
+            };
+            let (what, limit) = ("parameters", MAX_PARAMETERS);
+            report(faults, origin, FaultKind::Limit { what, limit });
+        }
+        for (source, name, parameter) in written.iter().take(MAX_PARAMETERS) {
             if !given.contains_key(*name) {
                 open.insert((*name).to_owned(), (*source, *parameter));
             }
@@ -176,7 +188,7 @@ pub fn report(faults: &mut Vec<Fault>, origin: Origin, kind: FaultKind) {
         origin: Some(origin),
         kind,
     };
-    if !follows && !faults.contains(&fault) {
+    if !follows && faults.len() < MAX_FAULTS && !faults.contains(&fault) {
         faults.push(fault);
     }
 }

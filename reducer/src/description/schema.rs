@@ -6,6 +6,8 @@
 use super::fault::{Fault, FaultKind};
 use super::format::File;
 use super::mechanism::Origin;
+use super::parameters::MAX_FAULTS;
+use super::repair::{Repair, Step};
 use super::suggest::closest;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -20,8 +22,12 @@ pub fn schema() -> Value {
 pub(super) struct ShapeFault {
     /// The fault.
     pub fault: Fault,
-    /// For an unknown key: where its table begins.
-    pub table: Option<Range<usize>>,
+    /// Where the part of the mechanism begins that it belongs to.
+    pub part: Option<Range<usize>>,
+    /// How to read on.
+    pub repair: Option<Repair>,
+    /// Nothing can be read on.
+    pub fatal: bool,
 }
 
 /// Everything in `document` that does not have the shape of the format.
@@ -32,25 +38,20 @@ pub(super) fn check(document: &Item, source: usize) -> Vec<ShapeFault> {
         source,
         faults: Vec::new(),
     };
-    checker.item(&root, document, &Place::root());
+    checker.item(&root, document, &Place::default());
     checker.faults
 }
 
-/// Where the walk is, in words and in bytes.
-#[derive(Clone)]
+/// Where the walk is, in words, in bytes and in steps from the root.
+#[derive(Clone, Default)]
 struct Place {
     words: String,
     span: Range<usize>,
+    path: Vec<Step>,
+    part: Option<Range<usize>>,
 }
 
 impl Place {
-    fn root() -> Self {
-        Self {
-            words: String::new(),
-            span: 0..0,
-        }
-    }
-
     fn table(&self) -> String {
         match self.words.as_str() {
             "" => "the file".to_owned(),
@@ -59,21 +60,19 @@ impl Place {
     }
 
     fn inner(&self, key: &str, span: Option<Range<usize>>) -> Self {
-        let words = match self.words.as_str() {
-            "" => key.to_owned(),
-            words => format!("{words}.{key}"),
-        };
-        Self {
-            words,
-            span: span.unwrap_or_else(|| self.span.clone()),
+        let mut inner = self.element(span);
+        if !inner.words.is_empty() {
+            inner.words.push('.');
         }
+        inner.words.push_str(key);
+        inner.path.push(Step::Key(key.to_owned()));
+        inner
     }
 
     fn element(&self, span: Option<Range<usize>>) -> Self {
-        Self {
-            words: self.words.clone(),
-            span: span.unwrap_or_else(|| self.span.clone()),
-        }
+        let mut element = self.clone();
+        element.span = span.unwrap_or(element.span);
+        element
     }
 }
 
@@ -84,14 +83,31 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn push(&mut self, span: &Range<usize>, kind: FaultKind) {
+    /// Records a fault of the value at `place`.
+    fn push(&mut self, place: &Place, kind: FaultKind) {
+        let repair = Repair::removal(&place.path);
+        self.record(place, place.span.clone(), kind, repair);
+    }
+
+    fn record(
+        &mut self,
+        place: &Place,
+        span: Range<usize>,
+        kind: FaultKind,
+        repair: Option<Repair>,
+    ) {
+        if self.faults.len() >= MAX_FAULTS {
+            return;
+        }
         let origin = Some(Origin {
             source: self.source,
-            span: span.clone(),
+            span,
         });
         self.faults.push(ShapeFault {
             fault: Fault { origin, kind },
-            table: None,
+            part: place.part.clone(),
+            repair,
+            fatal: false,
         });
     }
 
@@ -107,7 +123,7 @@ impl Checker<'_> {
             let mut expected: Vec<&str> = expected.iter().map(String::as_str).collect();
             expected.dedup();
             self.push(
-                &place.span,
+                place,
                 FaultKind::WrongType {
                     what: place.table(),
                     expected: expected.join(" or "),
@@ -136,23 +152,34 @@ impl Checker<'_> {
             suggestion: closest(text, choices.iter().copied()),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
         };
-        self.push(&place.span, kind);
+        self.push(place, kind);
     }
 
     fn inside(&mut self, schema: &Value, item: &Item, place: &Place) {
         if let Some(table) = item.as_table_like() {
-            self.table(schema, table, item.span(), place);
+            self.table(schema, table, place);
         } else if let Some(tables) = item.as_array_of_tables() {
             let Some(element) = schema.get("items") else {
                 return;
             };
-            for table in tables {
-                let inner = place.element(table.span());
+            for (index, table) in tables.iter().enumerate() {
+                let mut inner = place.element(table.span());
+                inner.path.push(Step::Index(index));
+                inner.part = table.span();
                 for leaf in self.leaves(element) {
                     if accepts(leaf, "object") {
-                        self.table(leaf, table, table.span(), &inner);
+                        self.table(leaf, table, &inner);
                     }
                 }
+            }
+        } else if let Some(value) = item.as_integer() {
+            let least = schema.get("minimum").and_then(Value::as_i64);
+            if least.is_some_and(|least| value < least) {
+                let kind = FaultKind::Negative {
+                    what: place.table(),
+                    value: value as f64,
+                };
+                self.push(place, kind);
             }
         } else if let Some(array) = item.as_array() {
             self.length(schema, array.len(), place);
@@ -174,7 +201,7 @@ impl Checker<'_> {
         let long = most.is_some_and(|most| (found as u64) > most);
         if short || long {
             self.push(
-                &place.span,
+                place,
                 FaultKind::WrongCount {
                     what: "the list",
                     expected,
@@ -184,49 +211,50 @@ impl Checker<'_> {
         }
     }
 
-    fn table(
-        &mut self,
-        schema: &Value,
-        table: &dyn TableLike,
-        span: Option<Range<usize>>,
-        place: &Place,
-    ) {
+    fn table(&mut self, schema: &Value, table: &dyn TableLike, place: &Place) {
         let known = schema.get("properties").and_then(Value::as_object);
         let other = schema.get("additionalProperties");
+        let mut meant = Vec::new();
         for (name, item) in table.iter() {
             let key_span = table.key(name).and_then(toml_edit::Key::span);
             let value_span = item.span().or_else(|| key_span.clone());
-            if let Some(inner) = known.and_then(|known| known.get(name)) {
-                self.item(inner, item, &place.inner(name, value_span));
-            } else if let Some(inner) = other.filter(|other| other.is_object()) {
+            let open = other.filter(|other| other.is_object());
+            if let Some(inner) = known.and_then(|known| known.get(name)).or(open) {
                 self.item(inner, item, &place.inner(name, value_span));
             } else {
                 let names: Vec<String> = known
                     .map(|known| known.keys().cloned().collect())
                     .unwrap_or_default();
+                let suggestion = closest(name, names.iter().map(String::as_str));
+                let repair = suggestion
+                    .as_ref()
+                    .filter(|to| !table.contains_key(to) && !meant.contains(*to))
+                    .map(|to| Repair::Rename {
+                        table: place.path.clone(),
+                        from: name.to_owned(),
+                        to: to.clone(),
+                    });
+                meant.extend(suggestion.clone());
                 let kind = FaultKind::UnknownKey {
                     key: name.chars().take(60).collect(),
                     table: place.table(),
-                    suggestion: closest(name, names.iter().map(String::as_str)),
+                    suggestion,
                     known: names,
                 };
-                self.push(&key_span.unwrap_or_else(|| place.span.clone()), kind);
-                if let Some(last) = self.faults.last_mut() {
-                    last.table = span.clone();
-                }
+                let span = key_span.unwrap_or_else(|| place.span.clone());
+                self.record(place, span, kind, repair);
             }
         }
         let required = schema.get("required").and_then(Value::as_array);
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
-            // The version of the format has its own message.
-            if !table.contains_key(key) && key != "format" {
-                self.push(
-                    &place.span,
-                    FaultKind::MissingKey {
-                        key: key.to_owned(),
-                        table: place.table(),
-                    },
-                );
+            // A misspelt key is not missing too, and the version of the format has its own message.
+            let misspelt = meant.iter().any(|meant| meant == key);
+            if !table.contains_key(key) && !misspelt && key != "format" {
+                let kind = FaultKind::MissingKey {
+                    key: key.to_owned(),
+                    table: place.table(),
+                };
+                self.record(place, place.span.clone(), kind, None);
             }
         }
     }

@@ -4,8 +4,11 @@
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let word: String = word.chars().take(80).collect::<String>().to_lowercase();
     let allowed = (word.chars().count() / 3).max(1);
+    let length = word.len();
     known
         .into_iter()
+        .take(2000)
+        .filter(|name| name.len().abs_diff(length) <= allowed)
         .map(|name| (distance(&word, &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)

@@ -99,21 +99,21 @@ impl Bodies {
         };
         let home = self.home(body);
         let local = home.inverse().compose(drawn);
-        let mut near: Vec<(f64, usize)> = chain
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(index, node)| ((node.position - local.position).norm(), index))
-            .collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (distance, node) = *near.first()?;
+        let away = |index: usize| (chain.nodes[index].position - local.position).norm();
+        let nearest_but = |other: Option<usize>| {
+            (0..chain.nodes.len())
+                .filter(|index| Some(*index) != other)
+                .min_by(|a, b| away(*a).total_cmp(&away(*b)))
+        };
+        let node = nearest_but(None)?;
+        let distance = away(node);
         let length: f64 = chain.lengths.iter().sum();
         if distance > self.home_tolerance.max(AT_NODE * length) {
-            let nearest = near
-                .iter()
-                .take(2)
-                .filter_map(|(_, index)| {
-                    let at = home.compose(chain.nodes.get(*index)?).position;
+            let nearest = [Some(node), nearest_but(Some(node))]
+                .into_iter()
+                .flatten()
+                .filter_map(|index| {
+                    let at = home.compose(chain.nodes.get(index)?).position;
                     let at = scope
                         .frame
                         .inverse()

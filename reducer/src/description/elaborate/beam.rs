@@ -127,7 +127,7 @@ impl Context {
                 let kind = FaultKind::OutOfRange {
                     what: what.to_owned(),
                     value: written.value as f64,
-                    allowed: "between 1 and 100000",
+                    allowed: "between 1 and 20000",
                 };
                 self.fault(scope, &written.span, kind);
                 None

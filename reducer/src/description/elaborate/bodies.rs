@@ -20,7 +20,12 @@ use std::ops::Range;
 /// Relative violation of the triangle inequality that rounded data may have.
 const TRIANGLE_SLACK: f64 = 1e-6;
 /// Most nodes of all beams together.
-pub(super) const MAX_NODES: usize = 100_000;
+pub(super) const MAX_NODES: usize = 20_000;
+const MAX_POINTS: usize = 500;
+
+/// A body's frame, what it is made of, and the points it has without being asked: name, node and
+/// position in the node's frame.
+type Made = (Frame, BodyKind, Vec<(&'static str, usize, Vector3<f64>)>);
 
 /// A body's named points; the body itself may be at fault.
 #[derive(Debug, Default)]
@@ -120,7 +125,7 @@ impl Bodies {
         body: &Located<format::Body>,
         name: &str,
         library: &Library,
-    ) -> Option<(Frame, BodyKind, Vec<(&'static str, usize, Vector3<f64>)>)> {
+    ) -> Option<Made> {
         let given = [
             (body.rigid.is_some(), "rigid"),
             (body.rod.is_some(), "rod"),
@@ -192,7 +197,11 @@ impl Bodies {
         body: BodyRef,
         named: &mut Named,
     ) {
-        for (name, point) in &points.0 {
+        for (index, (name, point)) in points.0.iter().enumerate() {
+            if index >= MAX_POINTS {
+                let (what, limit) = ("named points of a body", MAX_POINTS);
+                return context.fault(scope, &name.span, FaultKind::Limit { what, limit });
+            }
             if !context.name(scope, name) {
                 continue;
             }
@@ -236,11 +245,7 @@ fn has_orientation(placement: &format::Placement) -> bool {
 }
 
 impl Context {
-    fn rod(
-        &mut self,
-        scope: &Scope,
-        rod: &format::Rod,
-    ) -> Option<(Frame, BodyKind, Vec<(&'static str, usize, Vector3<f64>)>)> {
+    fn rod(&mut self, scope: &Scope, rod: &format::Rod) -> Option<Made> {
         let from = self.position(scope, &rod.from);
         let to = self.position(scope, &rod.to);
         let mass = self.positive(scope, &rod.mass, Dimension::MASS, "the mass");

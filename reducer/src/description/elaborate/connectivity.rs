@@ -1,20 +1,22 @@
 //! Every body must hang on the ground by a chain of joints.
 
-use super::super::fault::{Fault, FaultKind};
-use super::super::mechanism::{Body, BodyRef, Coordinate, Joint};
+use super::super::fault::FaultKind;
+use super::super::mechanism::{Body, BodyRef, Joint, Origin};
+use super::super::parameters::report;
 use super::context::Context;
 
 /// Reports bodies that no chain of joints connects to the ground, and what is missing altogether.
-pub fn check(context: &mut Context, bodies: &[Body], joints: &[Joint], coordinates: &[Coordinate]) {
+pub fn check(context: &mut Context, bodies: &[Body], joints: &[Joint], any_coordinate: bool) {
     let nothing = [
         (bodies.is_empty(), "body"),
-        (!bodies.is_empty() && coordinates.is_empty(), "coordinate"),
+        (!bodies.is_empty() && !any_coordinate, "coordinate"),
     ];
     for (_, what) in nothing.into_iter().filter(|(missing, _)| *missing) {
-        context.faults.push(Fault {
-            origin: Some(Default::default()),
-            kind: FaultKind::Nothing { what },
-        });
+        report(
+            &mut context.faults,
+            Origin::default(),
+            FaultKind::Nothing { what },
+        );
     }
     // Index 0 is the ground.
     let index = |body: BodyRef| match body {
@@ -36,12 +38,10 @@ pub fn check(context: &mut Context, bodies: &[Body], joints: &[Joint], coordinat
     }
     for (body, reached) in bodies.iter().zip(reached.iter().skip(1)) {
         if !reached {
-            context.faults.push(Fault {
-                origin: Some(body.origin.clone()),
-                kind: FaultKind::Disconnected {
-                    body: body.name.clone(),
-                },
-            });
+            let kind = FaultKind::Disconnected {
+                body: body.name.clone(),
+            };
+            report(&mut context.faults, body.origin.clone(), kind);
         }
     }
 }

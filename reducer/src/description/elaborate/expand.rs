@@ -8,7 +8,8 @@ use super::context::{Context, Scope};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-const MAX_PARTS: usize = 20_000;
+const MAX_PARTS: usize = 5_000;
+const MAX_INSTANCES: usize = 2_000;
 const MAX_DEPTH: usize = 16;
 
 /// One part as written.
@@ -88,7 +89,7 @@ pub fn expand<'a>(context: &mut Context, input: &'a Units, file: &Scope) -> Vec<
         for (name, template) in &unit.file.template.0 {
             context.name(&scope, name);
             if templates
-                .insert(name.value.as_str(), (unit.source, template))
+                .insert(name.value.as_str(), Known::new(unit.source, template))
                 .is_some()
             {
                 let kind = FaultKind::DuplicateName {
@@ -102,6 +103,7 @@ pub fn expand<'a>(context: &mut Context, input: &'a Units, file: &Scope) -> Vec<
     let mut expansion = Expansion {
         context,
         templates,
+        instances: 0,
         open: Vec::new(),
         full: false,
         output: Vec::new(),
@@ -118,9 +120,27 @@ pub fn expand<'a>(context: &mut Context, input: &'a Units, file: &Scope) -> Vec<
     expansion.output
 }
 
+/// A template with its parts in order.
+struct Known<'a> {
+    source: usize,
+    template: &'a Template,
+    parts: Rc<[Part<'a>]>,
+}
+
+impl<'a> Known<'a> {
+    fn new(source: usize, template: &'a Template) -> Self {
+        Self {
+            source,
+            template,
+            parts: parts_of!(template).into(),
+        }
+    }
+}
+
 struct Expansion<'a, 'c> {
     context: &'c mut Context,
-    templates: BTreeMap<&'a str, (usize, &'a Template)>,
+    templates: BTreeMap<&'a str, Known<'a>>,
+    instances: usize,
     open: Vec<&'a str>,
     full: bool,
     output: Vec<Placed<'a>>,
@@ -140,7 +160,11 @@ impl<'a> Expansion<'a, '_> {
     fn instances(&mut self, scope: &Rc<Scope>, instances: &'a Located<Use>) {
         let wanted = &instances.template;
         let found = self.templates.get_key_value(wanted.value.as_str());
-        let Some((name, (source, template))) = found.map(|(name, found)| (*name, *found)) else {
+        let found = found.map(|(name, known)| {
+            let parts = Rc::clone(&known.parts);
+            (*name, known.source, known.template, parts)
+        });
+        let Some((name, source, template, parts)) = found else {
             let known = self
                 .templates
                 .keys()
@@ -151,7 +175,12 @@ impl<'a> Expansion<'a, '_> {
                     .unknown(scope, &wanted.span, "template", &wanted.value, known);
             return;
         };
-        if self.open.len() >= MAX_DEPTH || self.open.contains(&name) {
+        if self.open.contains(&name) {
+            let name = name.to_owned();
+            let kind = FaultKind::TemplateCycle { name };
+            return self.context.fault(scope, &wanted.span, kind);
+        }
+        if self.open.len() >= MAX_DEPTH {
             let kind = FaultKind::Limit {
                 what: "levels of templates that use each other",
                 limit: MAX_DEPTH,
@@ -176,6 +205,11 @@ impl<'a> Expansion<'a, '_> {
             if !self.context.name(scope, instance) {
                 continue;
             }
+            self.instances += 1;
+            if self.instances > MAX_INSTANCES {
+                self.overflow(scope, instances, "instances of templates", MAX_INSTANCES);
+                break;
+            }
             let turned = match &step {
                 Some(step) => base.compose(&step(index)),
                 None => base,
@@ -195,23 +229,26 @@ impl<'a> Expansion<'a, '_> {
                 source,
                 parameters: Rc::new(parameters),
             });
-            for part in parts_of!(template) {
+            for part in parts.iter() {
                 if self.output.len() >= MAX_PARTS {
-                    self.overflow(scope, instances);
+                    self.overflow(scope, instances, "parts after expansion", MAX_PARTS);
                     break;
                 }
-                self.add(&inner, part);
+                self.add(&inner, *part);
             }
         }
         self.open.pop();
     }
 
-    fn overflow(&mut self, scope: &Scope, instances: &Located<Use>) {
+    fn overflow(
+        &mut self,
+        scope: &Scope,
+        instances: &Located<Use>,
+        what: &'static str,
+        limit: usize,
+    ) {
         if !self.full {
-            let kind = FaultKind::Limit {
-                what: "parts after expanding templates",
-                limit: MAX_PARTS,
-            };
+            let kind = FaultKind::Limit { what, limit };
             self.context.fault(scope, &instances.span, kind);
         }
         self.full = true;
@@ -226,10 +263,11 @@ impl<'a> Expansion<'a, '_> {
     ) -> BTreeMap<String, Option<super::super::quantity::Quantity>> {
         let mut given = BTreeMap::new();
         for (name, parameter) in entries {
-            let own = template.parameters.0.iter();
-            let mut known: Vec<String> = own.map(|(name, _)| name.value.clone()).collect();
-            known.extend(scope.parameters.names().into_iter().map(str::to_owned));
-            if !known.contains(&name.value) {
+            let own = || template.parameters.0.iter().map(|(own, _)| &own.value);
+            let outer = scope.parameters.find(&name.value).is_some();
+            if !outer && !own().any(|own| *own == name.value) {
+                let mut known: Vec<String> = own().cloned().collect();
+                known.extend(scope.parameters.names().into_iter().map(str::to_owned));
                 let _: Option<()> =
                     self.context
                         .unknown(scope, &name.span, "parameter", &name.value, known);

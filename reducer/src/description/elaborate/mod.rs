@@ -16,6 +16,7 @@ mod parts;
 mod placement;
 mod sections;
 mod settings;
+mod trajectory;
 
 use super::fault::{Fault, FaultKind};
 use super::files::{Resolver, Units};
@@ -55,8 +56,14 @@ pub fn elaborate(
     let loads = parts::loads(&mut context, &parts, &bodies);
     let outputs = parts::outputs(&mut context, &parts, &bodies);
     let loaded = parts::loaded(&mut context, &parts, &bodies);
-    if context.faults.is_empty() {
-        connectivity::check(&mut context, &bodies.list, &joints.list, &coordinates);
+    // A part at fault may be the one that connects the others.
+    let intact = bodies.named.values().all(|named| named.body.is_some())
+        && joints.named.values().all(Option::is_some);
+    if intact {
+        let driven =
+            |placed: &expand::Placed<'_>| matches!(placed.part, expand::Part::Coordinate(_));
+        let any_coordinate = parts.iter().any(driven);
+        connectivity::check(&mut context, &bodies.list, &joints.list, any_coordinate);
     }
     let settings = settings::Settings {
         input,
@@ -212,22 +219,27 @@ fn mechanism_name(
     Some(name)
 }
 
-/// Removes faults that follow from an unknown key in the same table: a joint whose kind is
-/// misspelt needs no second message that it has no kind.
+/// Removes faults that follow from a fault of shape: a joint whose kind is misspelt needs no second
+/// message that it has no kind.
 pub fn without_followers(faults: Vec<Fault>, shape: &[super::schema::ShapeFault]) -> Vec<Fault> {
-    let follows = |fault: &Fault| {
-        let incomplete = matches!(
-            fault.kind,
-            FaultKind::ExactlyOne { .. } | FaultKind::NoAxis { .. } | FaultKind::NoPosition { .. }
-        );
-        incomplete
-            && shape.iter().any(|other| {
-                let same_source = other.fault.origin.as_ref().map(|origin| origin.source)
-                    == fault.origin.as_ref().map(|origin| origin.source);
-                same_source
-                    && other.table.is_some()
-                    && other.table == fault.origin.as_ref().map(|origin| origin.span.clone())
+    let place = |fault: &Fault| {
+        fault
+            .origin
+            .clone()
+            .map(|origin| (origin.source, origin.span))
+    };
+    let follows = |fault: &Fault| match fault.kind {
+        FaultKind::Nothing { .. } | FaultKind::Disconnected { .. } => shape
+            .iter()
+            .any(|other| !matches!(other.fault.kind, FaultKind::MissingFormat)),
+        FaultKind::ExactlyOne { .. } | FaultKind::NoAxis { .. } | FaultKind::NoPosition { .. } => {
+            let found = place(fault);
+            shape.iter().any(|other| {
+                let source = other.fault.origin.as_ref().map(|origin| origin.source);
+                source.zip(other.part.clone()) == found
             })
+        }
+        _ => false,
     };
     faults.into_iter().filter(|fault| !follows(fault)).collect()
 }

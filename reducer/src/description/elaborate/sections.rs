@@ -266,10 +266,7 @@ impl Context {
             None
         };
         if shape.is_none() {
-            let kind = FaultKind::Value {
-                message: "the walls are too thick for the section".to_owned(),
-            };
-            self.fault(scope, span, kind);
+            self.fault(scope, span, FaultKind::ThickWalls);
         }
         shape
     }

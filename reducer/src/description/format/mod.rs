@@ -19,10 +19,9 @@ use serde::Deserialize;
 /// A mechanism, drawn at its home configuration, with the settings of its reduction.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, title = "Mechanism")]
+#[schemars(deny_unknown_fields, title = "Mechanism", extend("required" = ["format"]))]
 pub struct File {
     /// Version of the format: 1.
-    #[schemars(required)]
     pub format: Option<Located<i64>>,
     /// Prefix of everything that is generated; default: the file's stem.
     pub name: Option<Located<String>>,

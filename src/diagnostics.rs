@@ -1,0 +1,212 @@
+//! Errors as the user sees them: the place in the file, what is wrong and one thing to try.
+
+use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, ReportHandler, SourceCode};
+use reducer::description::Faults;
+use reducer::description::mechanism::Source;
+use reducer::error::Explain;
+use serde_json::json;
+use std::fmt;
+use std::io::Write;
+
+/// Lines longer than this are not shown: they are data, not something to read.
+const LONGEST_LINE: usize = 400;
+
+/// Why a command could not run.
+pub struct Failure {
+    errors: Vec<Box<dyn Explain>>,
+    sources: Vec<Source>,
+    told: bool,
+}
+
+impl Failure {
+    /// All errors of a phase, with the files they point into.
+    pub fn new<E: Explain + 'static>(errors: Vec<E>, sources: Vec<Source>) -> Self {
+        let errors = errors
+            .into_iter()
+            .map(|error| Box::new(error) as Box<dyn Explain>)
+            .collect();
+        Self {
+            errors,
+            sources,
+            told: false,
+        }
+    }
+
+    /// The same failure, which standard output has told already.
+    pub fn told(self) -> Self {
+        Self { told: true, ..self }
+    }
+
+    /// One JSON document with all errors.
+    pub fn as_json(&self) -> String {
+        let faults: Vec<_> = self
+            .errors
+            .iter()
+            .map(|error| {
+                let place = self.place(error.as_ref());
+                json!({
+                    "message": error.to_string(),
+                    "help": error.help(),
+                    "file": place.as_ref().map(|place| place.source.path.clone()),
+                    "line": place.as_ref().map(|place| place.line),
+                    "column": place.as_ref().map(|place| place.column),
+                })
+            })
+            .collect();
+        format!("{:#}\n", json!({ "valid": false, "faults": faults }))
+    }
+
+    fn place(&self, error: &dyn Explain) -> Option<Place<'_>> {
+        let origin = error.origin()?;
+        let source = self.sources.get(origin.source)?;
+        let text = source.text.as_ref();
+        let mut start = origin.span.start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let (before, after) = text.split_at(start);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let rest = after.find('\n').unwrap_or(after.len());
+        Some(Place {
+            source,
+            start,
+            end: origin.span.end.clamp(start, start + rest),
+            line: before.matches('\n').count() + 1,
+            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
+            line_length: start - line_start + rest,
+        })
+    }
+}
+
+impl From<Faults> for Failure {
+    fn from(faults: Faults) -> Self {
+        Self::new(faults.faults, faults.sources)
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::new(vec![error], Vec::new())
+    }
+}
+
+/// Standard output could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the result cannot be written: {0}")]
+pub struct OutputError(#[from] std::io::Error);
+
+impl Explain for OutputError {
+    fn origin(&self) -> Option<&reducer::description::mechanism::Origin> {
+        None
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("check where the output goes".to_owned())
+    }
+}
+
+/// Writes a result to standard output.
+pub fn print(text: &str) -> Result<(), OutputError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes all errors to standard error.
+pub fn show(failure: &Failure) {
+    if failure.told {
+        return;
+    }
+    let handler = MietteHandlerOpts::new().unicode(true).build();
+    let mut text = String::new();
+    for error in &failure.errors {
+        let shown = Shown::new(error.as_ref(), failure.place(error.as_ref()));
+        text.push_str(&Rendered(&handler, &shown).to_string());
+        text.push('\n');
+    }
+    if failure.errors.len() > 1 {
+        text.push_str(&format!("{} faults\n", failure.errors.len()));
+    }
+    // There is no one left to tell when standard error is closed.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+struct Place<'a> {
+    source: &'a Source,
+    start: usize,
+    end: usize,
+    line: usize,
+    column: usize,
+    line_length: usize,
+}
+
+struct Rendered<'a>(&'a dyn ReportHandler, &'a Shown<'a>);
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.debug(self.1, out)
+    }
+}
+
+/// An error in the form that miette renders.
+#[derive(Debug)]
+struct Shown<'a> {
+    error: &'a dyn Explain,
+    message: String,
+    source: Option<NamedSource<String>>,
+    label: Option<LabeledSpan>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(error: &'a dyn Explain, place: Option<Place<'_>>) -> Self {
+        let mut message = error.to_string();
+        let mut source = None;
+        let mut label = None;
+        match place {
+            Some(place) if place.line_length <= LONGEST_LINE => {
+                let text = place.source.text.to_string();
+                source = Some(NamedSource::new(&place.source.path, text));
+                let length = place.end - place.start;
+                label = Some(LabeledSpan::new(Some("here".into()), place.start, length));
+            }
+            Some(place) => {
+                let Place { line, column, .. } = place;
+                message = format!("{}:{line}:{column}: {message}", place.source.path);
+            }
+            None => {}
+        }
+        Self {
+            error,
+            message,
+            source,
+            label,
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Shown<'_> {}
+
+impl Diagnostic for Shown<'_> {
+    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.error
+            .help()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.label
+            .clone()
+            .map(|label| Box::new(std::iter::once(label)) as Box<dyn Iterator<Item = LabeledSpan>>)
+    }
+}
