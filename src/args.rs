@@ -17,6 +17,30 @@ pub struct Args {
 pub enum Command {
     /// Checks a mechanism file and counts what it describes.
     Validate(ValidateArgs),
+    /// Reduces the full model at one exact configuration.
+    Local(LocalArgs),
+}
+
+/// Arguments of `reduce local`.
+#[derive(Debug, clap::Args)]
+pub struct LocalArgs {
+    /// The mechanism file.
+    pub mechanism: PathBuf,
+    /// The configuration.
+    #[arg(long, value_name = "θ1,θ2,…", allow_hyphen_values = true)]
+    pub at: Numbers,
+    /// Generalised velocities: those of θ, or of all coordinates.
+    #[arg(long, value_name = "η̇1,…", allow_hyphen_values = true)]
+    pub rate: Option<Numbers>,
+    /// Generalised accelerations: those of θ, or of all coordinates.
+    #[arg(long, value_name = "η̈1,…", allow_hyphen_values = true)]
+    pub accel: Option<Numbers>,
+    /// Ignores the domain.
+    #[arg(long)]
+    pub anywhere: bool,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `reduce validate`.
@@ -68,7 +92,9 @@ mod tests {
             ["reduce", "validate", "m.toml", "--at", "-1,0.2"].as_slice(),
             ["reduce", "validate", "--at", "-1, 0.2", "m.toml"].as_slice(),
         ] {
-            let Command::Validate(args) = Args::try_parse_from(words).unwrap().command;
+            let Command::Validate(args) = Args::try_parse_from(words).unwrap().command else {
+                panic!("another verb: {words:?}");
+            };
             assert_eq!(args.at, Some(Numbers(vec![-1.0, 0.2])), "{words:?}");
             assert_eq!(args.mechanism, PathBuf::from("m.toml"));
         }

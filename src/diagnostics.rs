@@ -2,7 +2,7 @@
 
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, ReportHandler, SourceCode};
 use reducer::description::Faults;
-use reducer::description::mechanism::Source;
+use reducer::description::mechanism::{Mechanism, Source};
 use reducer::error::Explain;
 use serde_json::json;
 use std::fmt;
@@ -29,6 +29,19 @@ impl Failure {
             errors,
             sources,
             told: false,
+        }
+    }
+
+    /// A single error that points into no file.
+    pub fn one<E: Explain + 'static>(error: E) -> Self {
+        Self::new(vec![error], Vec::new())
+    }
+
+    /// The same failure with the files of a mechanism, into which its errors point.
+    pub fn with_sources(self, mechanism: &Mechanism) -> Self {
+        Self {
+            sources: mechanism.sources.clone(),
+            ..self
         }
     }
 
@@ -86,7 +99,41 @@ impl From<Faults> for Failure {
 
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
-        Self::new(vec![error], Vec::new())
+        Self::one(error)
+    }
+}
+
+/// What was typed does not fit the mechanism.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A list of generalised values has a wrong length.
+    #[error("--{option} has {found} value(s) or values that are not finite")]
+    WrongCount {
+        /// The option.
+        option: &'static str,
+        /// Values given.
+        found: usize,
+        /// Number of actuated coordinates.
+        rigid: usize,
+        /// Number of generalised coordinates.
+        all: usize,
+    },
+}
+
+impl Explain for CommandError {
+    fn origin(&self) -> Option<&reducer::description::mechanism::Origin> {
+        None
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::WrongCount { rigid, all, .. } if rigid == all => {
+                Some(format!("give {all} comma-separated numbers"))
+            }
+            Self::WrongCount { rigid, all, .. } => Some(format!(
+                "give {rigid} numbers (actuated coordinates) or {all} (all coordinates), separated by commas"
+            )),
+        }
     }
 }
 

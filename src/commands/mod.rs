@@ -1,5 +1,7 @@
 //! One file per verb.
 
+mod local;
+mod tables;
 mod validate;
 
 use crate::args::Command;
@@ -16,5 +18,6 @@ pub enum Outcome {
 pub fn run(command: Command) -> Result<Outcome, Failure> {
     match command {
         Command::Validate(args) => validate::run(&args),
+        Command::Local(args) => local::run(&args),
     }
 }

@@ -5,6 +5,7 @@ use crate::args::ValidateArgs;
 use crate::diagnostics::{self, Failure};
 use reducer::description::load;
 use reducer::description::mechanism::{BodyKind, Mechanism};
+use reducer::reduction::{LocalReducer, ReductionError};
 use serde_json::json;
 
 /// Runs the command.
@@ -17,14 +18,16 @@ pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
                     .check_configuration(&theta.0)
                     .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
             }
-            Ok(mechanism)
+            let built = Built::new(&mechanism, args.at.as_ref().map(|theta| theta.0.as_slice()))
+                .map_err(|error| Failure::one(error).with_sources(&mechanism))?;
+            Ok((mechanism, built))
         });
     match checked {
-        Ok(mechanism) => {
+        Ok((mechanism, built)) => {
             let text = if args.json {
-                as_json(&mechanism)
+                as_json(&mechanism, &built)
             } else {
-                as_text(&mechanism)
+                as_text(&mechanism, &built)
             };
             diagnostics::print(&text)?;
             Ok(Outcome::Done)
@@ -37,6 +40,30 @@ pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// What only the assembled model knows.
+struct Built {
+    dofs: usize,
+    redundant_loop_equations: usize,
+    redundant_constraints: usize,
+    reduced: usize,
+}
+
+impl Built {
+    /// Assembles the mechanism at home and, where given, at θ.
+    fn new(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Self, ReductionError> {
+        let reducer = LocalReducer::new(mechanism)?;
+        if let Some(theta) = theta {
+            reducer.evaluate(theta)?;
+        }
+        Ok(Self {
+            dofs: reducer.model().n_dofs(),
+            redundant_loop_equations: reducer.kinematics().n_redundant(),
+            redundant_constraints: reducer.model().n_redundant(),
+            reduced: reducer.n(),
+        })
+    }
+}
+
 fn elements(mechanism: &Mechanism) -> usize {
     let chains = mechanism.bodies.iter().map(|body| match &body.kind {
         BodyKind::Beam(chain) => chain.lengths.len(),
@@ -45,7 +72,7 @@ fn elements(mechanism: &Mechanism) -> usize {
     chains.sum()
 }
 
-fn as_json(mechanism: &Mechanism) -> String {
+fn as_json(mechanism: &Mechanism, built: &Built) -> String {
     let names: Vec<&str> = mechanism
         .coordinates
         .iter()
@@ -63,12 +90,16 @@ fn as_json(mechanism: &Mechanism) -> String {
         "loads": mechanism.loads.len(),
         "outputs": mechanism.outputs.len(),
         "loaded": mechanism.loaded.len(),
+        "full_dofs": built.dofs,
+        "reduced_dofs": built.reduced,
+        "redundant_loop_equations": built.redundant_loop_equations,
+        "redundant_constraints": built.redundant_constraints,
         "faults": [],
     });
     format!("{document:#}\n")
 }
 
-fn as_text(mechanism: &Mechanism) -> String {
+fn as_text(mechanism: &Mechanism, built: &Built) -> String {
     let mut text = format!("{} is valid\n", mechanism.name);
     let counts = [
         ("bodies", mechanism.bodies.len()),
@@ -80,6 +111,9 @@ fn as_text(mechanism: &Mechanism) -> String {
         ("loads", mechanism.loads.len()),
         ("outputs", mechanism.outputs.len()),
         ("loaded", mechanism.loaded.len()),
+        ("full dofs", built.dofs),
+        ("reduced dofs", built.reduced),
+        ("redundant", built.redundant_loop_equations),
     ];
     for (what, count) in counts {
         text.push_str(&format!("  {what:<13}{count}\n"));

@@ -165,6 +165,14 @@ impl LocalReducer {
         self.n_rigid() + self.model.loaded.len() + self.reference.shapes.ncols()
     }
 
+    /// Names of the generalised coordinates in the order θ, γ, ι.
+    pub fn coordinate_names(&self, mechanism: &Mechanism) -> Vec<String> {
+        let rigid = mechanism.coordinates.iter().map(|c| c.name.clone());
+        let loaded = mechanism.loaded.iter().map(|l| l.name.clone());
+        let internal = (1..=self.reference.shapes.ncols()).map(|i| format!("internal_{i}"));
+        rigid.chain(loaded).chain(internal).collect()
+    }
+
     /// The model linearised at a configuration, loaded dofs held.
     pub fn linearise(
         &self,

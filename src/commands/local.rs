@@ -1,0 +1,176 @@
+//! `reduce local`: the full model reduced at one exact configuration.
+
+use super::{Outcome, tables};
+use crate::args::LocalArgs;
+use crate::diagnostics::{self, CommandError, Failure};
+use reducer::description::load;
+use reducer::description::mechanism::Mechanism;
+use reducer::reduction::{Coefficients, LocalReducer};
+use serde_json::{Value, json};
+
+/// Natural frequencies of the full model that are reported.
+const LOCKED_FREQUENCIES: usize = 10;
+
+/// Runs the command.
+pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
+    let mechanism = load(&args.mechanism)?;
+    let fail = |failure: Failure| failure.with_sources(&mechanism);
+    if !args.anywhere {
+        mechanism
+            .check_configuration(&args.at.0)
+            .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    }
+    let reducer = LocalReducer::new(&mechanism).map_err(|e| fail(Failure::one(e)))?;
+    let theta = &args.at.0;
+    let coefficients = reducer.evaluate(theta).map_err(|e| fail(Failure::one(e)))?;
+    let locked = reducer
+        .locked_frequencies_hz(theta, LOCKED_FREQUENCIES)
+        .map_err(|e| fail(Failure::one(e)))?;
+    let n = coefficients.n();
+    let rate = generalised(
+        "rate",
+        args.rate.as_ref().map(|v| v.0.as_slice()),
+        n,
+        theta.len(),
+    )?;
+    let accel = generalised(
+        "accel",
+        args.accel.as_ref().map(|v| v.0.as_slice()),
+        n,
+        theta.len(),
+    )?;
+    let force = (args.rate.is_some() || args.accel.is_some())
+        .then(|| coefficients.inverse_dynamics(&rate, &accel));
+    let document = Document {
+        names: reducer.coordinate_names(&mechanism),
+        mechanism: &mechanism,
+        frequencies: reducer
+            .internal_frequencies_hz(&coefficients)
+            .unwrap_or_default(),
+        coefficients,
+        locked,
+        force,
+    };
+    let text = if args.json {
+        format!("{}\n", document.as_json())
+    } else {
+        document.as_text()
+    };
+    diagnostics::print(&text)?;
+    Ok(Outcome::Done)
+}
+
+/// A list of n generalised values; s values are those of θ, the others zero; none: all zero.
+fn generalised(
+    option: &'static str,
+    given: Option<&[f64]>,
+    n: usize,
+    s: usize,
+) -> Result<Vec<f64>, Failure> {
+    let mut out = vec![0.0; n];
+    if let Some(values) = given {
+        if values.len() != n && values.len() != s || values.iter().any(|v| !v.is_finite()) {
+            return Err(Failure::one(CommandError::WrongCount {
+                option,
+                found: values.len(),
+                rigid: s,
+                all: n,
+            }));
+        }
+        out[..values.len()].copy_from_slice(values);
+    }
+    Ok(out)
+}
+
+struct Document<'a> {
+    mechanism: &'a Mechanism,
+    names: Vec<String>,
+    coefficients: Coefficients,
+    frequencies: Vec<f64>,
+    locked: Vec<f64>,
+    force: Option<Vec<f64>>,
+}
+
+impl Document<'_> {
+    fn as_json(&self) -> Value {
+        let c = &self.coefficients;
+        let n = c.n();
+        let s = c.n_rigid();
+        let outputs: serde_json::Map<String, Value> = self
+            .mechanism
+            .outputs
+            .iter()
+            .zip(&c.outputs)
+            .map(|(output, values)| {
+                let entry = json!({
+                    "position": values.position,
+                    "rotation": rows(&values.rotation, 3),
+                    "jacobian": rows(&values.jacobian, n),
+                });
+                (output.name.clone(), entry)
+            })
+            .collect();
+        let gyroscopic: Vec<Vec<Vec<f64>>> = c
+            .gyroscopic()
+            .chunks(n * n)
+            .map(|slice| rows(slice, n))
+            .collect();
+        let psi_g_theta: Vec<&[f64]> = c.load_map.iter().map(|row| &row[..s]).collect();
+        let mut document = json!({
+            "coordinates": self.names,
+            "theta": c.theta,
+            "mass": rows(&c.mass, n),
+            "stiffness": rows(&c.stiffness, n),
+            "damping": rows(&c.damping, n),
+            "gyroscopic": gyroscopic,
+            "gravity": c.gravity,
+            "psi_g_theta": psi_g_theta,
+            "frequencies_hz": self.frequencies,
+            "locked_frequencies_hz": self.locked,
+            "outputs": outputs,
+            "status": "inside",
+        });
+        if let Some(force) = &self.force {
+            document["force"] = json!(force);
+        }
+        document
+    }
+
+    fn as_text(&self) -> String {
+        let c = &self.coefficients;
+        let n = c.n();
+        let mut out = format!("{} reduced at θ = {:?}\n", self.mechanism.name, c.theta);
+        tables::matrix(&mut out, "mass", &self.names, &c.mass);
+        if c.stiffness.iter().any(|v| *v != 0.0) {
+            tables::matrix(&mut out, "stiffness", &self.names, &c.stiffness);
+        }
+        if c.damping.iter().any(|v| *v != 0.0) {
+            tables::matrix(&mut out, "damping", &self.names, &c.damping);
+        }
+        tables::vector(&mut out, "gravity", &self.names, &c.gravity);
+        if let Some(force) = &self.force {
+            tables::vector(&mut out, "force", &self.names, force);
+        }
+        tables::list(&mut out, "internal frequencies [Hz]", &self.frequencies);
+        tables::list(
+            &mut out,
+            "frequencies with actuators locked [Hz]",
+            &self.locked,
+        );
+        for (output, values) in self.mechanism.outputs.iter().zip(&c.outputs) {
+            tables::list(
+                &mut out,
+                &format!("position of {} [m]", output.name),
+                &values.position,
+            );
+        }
+        out.push_str(&format!(
+            "gyroscopic tensor: {n}x{n}x{n}, all values with --json\n"
+        ));
+        out
+    }
+}
+
+fn rows(values: &[f64], width: usize) -> Vec<Vec<f64>> {
+    values.chunks(width.max(1)).map(<[f64]>::to_vec).collect()
+}
