@@ -213,3 +213,36 @@ fn local_modes_have_their_block_structure() {
         assert!(image.norm_max() < 1e-13 * largest);
     }
 }
+
+/// Whole bodies and the mesh are two routes to the same rigid dynamics.
+#[test]
+fn rigid_coefficients_agree_with_the_full_model() {
+    let mut random = Random(5);
+    for file in [
+        "orthoglide.toml",
+        "orthoglide_parallelogram.toml",
+        "four_bar_rigid.toml",
+        "arm6.toml",
+    ] {
+        let reducer = reducer(file);
+        let theta = inside(file, &mut random);
+        let direct = reducer.evaluate(&theta).expect("regular");
+        let configuration = reducer.kinematics().solve(&theta).expect("regular");
+        let mesh = reducer.evaluate_on_mesh(&configuration).expect("regular");
+        assert_close("mass", &direct.mass, &mesh.mass, 1e-13);
+        assert_close(
+            "gyroscopic",
+            &direct.gyroscopic(),
+            &mesh.gyroscopic(),
+            1e-12,
+        );
+        assert_close("force", &direct.force, &mesh.force, 1e-12);
+        for (a, b) in direct.force_gradient.iter().zip(&mesh.force_gradient) {
+            assert_close("force gradient", a, b, 1e-11);
+        }
+        for (a, b) in direct.outputs.iter().zip(&mesh.outputs) {
+            assert_close("jacobian", &a.jacobian, &b.jacobian, 1e-12);
+        }
+        assert_eq!(direct.potential, mesh.potential);
+    }
+}

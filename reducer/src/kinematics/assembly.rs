@@ -6,7 +6,7 @@ use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
 use crate::linalg;
 use crate::model::joint;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, LU};
 
 /// Pivots below this fraction of the largest count as zero when constraints are counted.
 const RANK_TOLERANCE: f64 = 1e-8;
@@ -24,10 +24,17 @@ pub struct Kinematics {
     pub(super) rows: Vec<usize>,
     /// Sign of the closure determinant on the chosen branch.
     pub(super) orientation: f64,
-    /// Smallest-singular-value scale of the closure system at home.
-    pub(super) home_stiffness: f64,
-    pub(super) coordinate_names: Vec<String>,
-    joint_names: Vec<String>,
+    /// Size of all joint rates per θ̇ at home.
+    pub(super) home_amplification: f64,
+    pub(super) coordinates: Vec<Named>,
+    pub(super) joints: Vec<Named>,
+}
+
+/// A name and where it is described.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Named {
+    pub name: String,
+    pub origin: Origin,
 }
 
 impl Kinematics {
@@ -40,16 +47,26 @@ impl Kinematics {
             home_theta: mechanism.coordinates.iter().map(|c| c.home).collect(),
             rows: Vec::new(),
             orientation: 1.0,
-            home_stiffness: 1.0,
-            coordinate_names: mechanism
+            home_amplification: 1.0,
+            coordinates: mechanism
                 .coordinates
                 .iter()
-                .map(|c| c.name.clone())
+                .map(|c| Named {
+                    name: c.name.clone(),
+                    origin: c.origin.clone(),
+                })
                 .collect(),
-            joint_names: mechanism.joints.iter().map(|j| j.name.clone()).collect(),
+            joints: mechanism
+                .joints
+                .iter()
+                .map(|j| Named {
+                    name: j.name.clone(),
+                    origin: j.origin.clone(),
+                })
+                .collect(),
         };
         kinematics.assemble(mechanism)?;
-        kinematics.count_freedoms(mechanism)?;
+        kinematics.count_freedoms()?;
         Ok(kinematics)
     }
 
@@ -101,9 +118,9 @@ impl Kinematics {
         }
         if let Some((joint, gap)) = self.open_joint(&self.home) {
             return Err(KinematicsError::NotAssembled {
-                joint: self.joint_names[joint].clone(),
+                joint: self.joints[joint].name.clone(),
                 gap,
-                origin: mechanism.joints[joint].origin.clone(),
+                origin: self.joints[joint].origin.clone(),
             });
         }
         for (b, body) in mechanism.bodies.iter().enumerate() {
@@ -122,7 +139,7 @@ impl Kinematics {
         Ok(())
     }
 
-    fn count_freedoms(&mut self, mechanism: &Mechanism) -> Result<(), KinematicsError> {
+    fn count_freedoms(&mut self) -> Result<(), KinematicsError> {
         let n = self.skeleton.n_coordinates;
         let s = self.skeleton.gauges.len();
         let jacobians = self.skeleton.link_jacobians(&self.home);
@@ -137,19 +154,16 @@ impl Kinematics {
                 free_joint: (mobility > s)
                     .then(|| linalg::null_direction(&locked))
                     .and_then(|z| self.largest_joint(z.as_slice())),
-                origin: match mechanism.coordinates.first() {
-                    Some(coordinate) => coordinate.origin.clone(),
-                    None => Origin::default(),
-                },
+                origin: self.first_coordinate().origin,
             });
         }
         if s == 0 {
             return Ok(());
         }
-        let system = self.closure_system(&self.home);
-        let inverse = system.clone().try_inverse();
+        let lu = LU::new(self.closure_system(&self.home));
+        let motion = self.skeleton.motion(&self.home, &self.rows, &lu);
         let regular = linalg::independent_rows(&locked, RANK_TOLERANCE).len() == n;
-        let (true, Some(inverse)) = (regular, inverse) else {
+        let (true, Some(motion)) = (regular, motion) else {
             let z = linalg::null_direction(&locked);
             return Err(self.singular(
                 SingularityKind::Actuator,
@@ -157,8 +171,8 @@ impl Kinematics {
                 z.as_slice(),
             ));
         };
-        self.home_stiffness = 1.0 / inverse.norm();
-        self.orientation = system.determinant().signum();
+        self.home_amplification = motion.amplification;
+        self.orientation = lu.determinant().signum();
         Ok(())
     }
 
@@ -189,10 +203,6 @@ impl Kinematics {
         worst
     }
 
-    pub(super) fn joint_name(&self, joint: usize) -> &str {
-        &self.joint_names[joint]
-    }
-
     /// Name of the joint with the largest rate.
     pub(super) fn largest_joint(&self, rates: &[f64]) -> Option<String> {
         let (c, _) = rates
@@ -204,7 +214,7 @@ impl Kinematics {
             .links
             .iter()
             .find(|link| link.first <= c && c < link.first + link.motion.dofs())?;
-        link.joint.map(|j| self.joint_names[j.0].clone())
+        link.joint.map(|j| self.joints[j.0].name.clone())
     }
 
     pub(super) fn singular(
@@ -213,20 +223,18 @@ impl Kinematics {
         theta: Vec<f64>,
         rates: &[f64],
     ) -> KinematicsError {
-        let (coordinate, joint) = self.culprits(rates);
+        let coordinate = self.first_coordinate();
         KinematicsError::Singular {
             kind,
             theta,
-            coordinate,
-            joint,
+            coordinate: coordinate.name,
+            joint: self.largest_joint(rates).unwrap_or_default(),
+            origin: coordinate.origin,
         }
     }
 
-    /// The actuated coordinate that fails first, and the joint that runs away.
-    pub(super) fn culprits(&self, rates: &[f64]) -> (String, String) {
-        let joint = self.largest_joint(rates).unwrap_or_default();
-        let coordinate = self.coordinate_names.first().cloned().unwrap_or_default();
-        (coordinate, joint)
+    pub(super) fn first_coordinate(&self) -> Named {
+        self.coordinates.first().cloned().unwrap_or_default()
     }
 }
 

@@ -94,11 +94,8 @@ impl Skeleton {
         let mut out = vec![Vector6::zeros(); self.links.len() * n];
         for (i, link) in self.links.iter().enumerate() {
             if let Some(parent) = link.parent {
-                for c in 0..link.first {
-                    let above = out[parent * n + c];
-                    if above != Vector6::zeros() {
-                        out[i * n + c] = posture.relative[i].pull_back(&above);
-                    }
+                for &c in &self.links[parent].support {
+                    out[i * n + c] = posture.relative[i].pull_back(&out[parent * n + c]);
                 }
             }
             for (k, column) in link.subspace.iter().enumerate() {
@@ -118,6 +115,11 @@ impl Skeleton {
             Some(link) => posture.frames[link].compose(&mount.frame),
             None => mount.frame,
         }
+    }
+
+    /// Joint coordinates that move a mount.
+    fn support(&self, mount: &Mount) -> &[usize] {
+        mount.link.map_or(&[], |link| &self.links[link].support)
     }
 
     pub(super) fn cut_motion(&self, posture: &Posture, cut: usize) -> RelativeMotion {
@@ -176,17 +178,17 @@ impl Skeleton {
         for (i, cut) in self.cuts.iter().enumerate() {
             let motion = self.cut_motion(posture, i);
             let gradient = joint::gradient(cut.kind, &motion.d);
-            for c in 0..n {
-                let v = motion.velocity(
-                    &mount_velocity(&cut.a, jacobians, n, c),
-                    &mount_velocity(&cut.b, jacobians, n, c),
-                );
-                if v == Vector6::zeros() {
-                    continue;
-                }
+            let mut add = |c: usize, v: Vector6| {
                 for (r, row) in gradient.as_slice().iter().enumerate() {
-                    rows[(first + r, c)] = row.dot(&v) / self.row_scale(cut.kind, r);
+                    rows[(first + r, c)] += row.dot(&v) / self.row_scale(cut.kind, r);
                 }
+            };
+            for &c in self.support(&cut.b) {
+                add(c, mount_velocity(&cut.b, jacobians, n, c));
+            }
+            for &c in self.support(&cut.a) {
+                let v = mount_velocity(&cut.a, jacobians, n, c);
+                add(c, -motion.d.pull_back(&v));
             }
             first += gradient.as_slice().len();
         }
@@ -233,14 +235,7 @@ impl Skeleton {
 /// Velocity of a mounted frame for column `c` of velocities laid out as `link·n + c`.
 pub(super) fn mount_velocity(mount: &Mount, velocities: &[Vector6], n: usize, c: usize) -> Vector6 {
     match mount.link {
-        Some(link) => {
-            let v = &velocities[link * n + c];
-            if *v == Vector6::zeros() {
-                Vector6::zeros()
-            } else {
-                mount.frame.pull_back(v)
-            }
-        }
+        Some(link) => mount.frame.pull_back(&velocities[link * n + c]),
         None => Vector6::zeros(),
     }
 }

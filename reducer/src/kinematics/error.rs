@@ -69,6 +69,7 @@ pub enum KinematicsError {
         theta: Vec<f64>,
         coordinate: String,
         joint: String,
+        origin: Origin,
     },
     #[error(
         "θ = {theta:?} cannot be reached from home: the path ends at {kind} near θ = {reached:?} (coordinate `{coordinate}`, joint `{joint}`)"
@@ -79,6 +80,7 @@ pub enum KinematicsError {
         reached: Vec<f64>,
         coordinate: String,
         joint: String,
+        origin: Origin,
     },
     #[error(
         "at θ = {theta:?} joint `{joint}` stays open by {gap:.3e}: a constraint that was redundant at home is not redundant there"
@@ -87,9 +89,14 @@ pub enum KinematicsError {
         theta: Vec<f64>,
         joint: String,
         gap: f64,
+        origin: Origin,
     },
     #[error("θ must be {expected} finite number(s), found {found:?}")]
-    BadCoordinates { expected: usize, found: Vec<f64> },
+    BadCoordinates {
+        expected: usize,
+        found: Vec<f64>,
+        origin: Origin,
+    },
 }
 
 impl Explain for KinematicsError {
@@ -99,11 +106,11 @@ impl Explain for KinematicsError {
             | Self::ActuatedLoop { origin, .. }
             | Self::NotAssembled { origin, .. }
             | Self::FarFromDrawing { origin, .. }
-            | Self::Mobility { origin, .. } => Some(origin),
-            Self::Singular { .. }
-            | Self::Blocked { .. }
-            | Self::Inconsistent { .. }
-            | Self::BadCoordinates { .. } => None,
+            | Self::Mobility { origin, .. }
+            | Self::Singular { origin, .. }
+            | Self::Blocked { origin, .. }
+            | Self::Inconsistent { origin, .. }
+            | Self::BadCoordinates { origin, .. } => Some(origin),
         }
     }
 

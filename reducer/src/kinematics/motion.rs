@@ -13,6 +13,8 @@ use nalgebra::{DMatrix, DVector, Dyn, LU, Vector3};
 #[derive(Debug, Clone)]
 pub struct Motion {
     n_theta: usize,
+    /// Size of all unit-free joint rates per unit-free θ̇.
+    pub(super) amplification: f64,
     velocity: Vec<Vector6>,
     derivative: Vec<Vector6>,
 }
@@ -47,6 +49,10 @@ impl Skeleton {
         if !lu.solve_mut(&mut rates) {
             return None;
         }
+        let amplification = (0..s)
+            .map(|k| rates.column(k).norm_squared() * self.gauge_scale(&self.gauges[k]).powi(2))
+            .sum::<f64>()
+            .sqrt();
         let velocity = self.link_velocities(posture, &rates);
         let mut partial = vec![Vector6::zeros(); self.links.len() * s * s];
         for k in 0..s {
@@ -91,6 +97,7 @@ impl Skeleton {
         };
         Some(Motion {
             n_theta: s,
+            amplification,
             velocity: pick(&velocity, s),
             derivative: pick(&derivative, s * s),
         })

@@ -1,7 +1,7 @@
 //! From home to any θ: a straight path in θ, followed with fixed rules so that the result depends
 //! on θ alone.
 
-use super::assembly::Kinematics;
+use super::assembly::{Kinematics, Named};
 use super::closure::Posture;
 use super::{KinematicsError, Motion, SingularityKind};
 use crate::lie::Frame;
@@ -13,8 +13,9 @@ const LARGEST_STEP: f64 = 0.6;
 const LARGEST_CORRECTION: f64 = 0.5;
 /// Shortest step as a part of the whole path.
 const SHORTEST_STEP: f64 = 1.0 / 16384.0;
-/// A configuration is singular where joints run this many times faster than at home.
-const SINGULAR: f64 = 1e-3;
+/// Regularity below which a configuration counts as singular: joints then run a hundred times
+/// faster than at home for the same actuator speed.
+const SINGULAR: f64 = 1e-2;
 
 /// An undeformed configuration with its motion.
 #[derive(Debug, Clone)]
@@ -37,6 +38,7 @@ impl Kinematics {
             return Err(KinematicsError::BadCoordinates {
                 expected: s,
                 found: theta.to_vec(),
+                origin: self.first_coordinate().origin,
             });
         }
         let mut posture = self.home.clone();
@@ -139,7 +141,8 @@ impl Kinematics {
                 return None;
             }
             self.skeleton.advance(&mut posture, &step);
-            if length < 1e-9 {
+            // Quadratic convergence: the rest is rounding's, see `finish`.
+            if length < 1e-6 {
                 let sign = lu.determinant().signum();
                 return (sign == self.orientation).then_some(posture);
             }
@@ -160,32 +163,36 @@ impl Kinematics {
         theta: &[f64],
     ) -> Result<Configuration, KinematicsError> {
         let mut last = f64::INFINITY;
+        let mut lu = self.factor(&posture);
         for _ in 0..6 {
-            let Some(step) = self.newton_step(&posture, theta) else {
+            let Some(step) = lu.solve(&(-self.residual(&posture, theta))) else {
                 break;
             };
             let length = step.amax();
-            if length >= last || length == 0.0 {
+            if length.is_nan() || length >= last || length == 0.0 {
+                break;
+            }
+            self.skeleton.advance(&mut posture, &step);
+            // Once the update is lost in rounding the factors are those of the final posture.
+            if length < 1e-12 {
                 break;
             }
             last = length;
-            self.skeleton.advance(&mut posture, &step);
+            lu = self.factor(&posture);
         }
-        let system = self.closure_system(&posture);
-        let regularity = match system.clone().try_inverse() {
-            Some(inverse) => 1.0 / (inverse.norm() * self.home_stiffness),
-            None => 0.0,
-        };
-        let lu = LU::new(system);
         let motion = self.skeleton.motion(&posture, &self.rows, &lu);
+        let regularity = motion
+            .as_ref()
+            .map_or(0.0, |m| self.home_amplification / m.amplification);
         let (Some(motion), true) = (motion, regularity > SINGULAR || theta.is_empty()) else {
             return Err(self.singular_at(&posture, theta));
         };
         if let Some((joint, gap)) = self.open_joint(&posture) {
             return Err(KinematicsError::Inconsistent {
                 theta: theta.to_vec(),
-                joint: self.joint_name(joint).to_owned(),
+                joint: self.joints[joint].name.clone(),
                 gap,
+                origin: self.joints[joint].origin.clone(),
             });
         }
         Ok(Configuration {
@@ -227,27 +234,38 @@ impl Kinematics {
 
     fn singular_at(&self, posture: &Posture, theta: &[f64]) -> KinematicsError {
         let (kind, rates) = self.singularity(posture);
-        self.singular(kind, theta.to_vec(), &rates)
+        let coordinate = self.farthest_coordinate(theta);
+        KinematicsError::Singular {
+            kind,
+            theta: theta.to_vec(),
+            coordinate: coordinate.name,
+            joint: self.largest_joint(&rates).unwrap_or_default(),
+            origin: coordinate.origin,
+        }
     }
 
     fn blocked(&self, posture: &Posture, theta: &[f64], done: f64) -> KinematicsError {
         let (kind, rates) = self.singularity(posture);
-        let (_, joint) = self.culprits(&rates);
-        // The coordinate that still has the longest way to go along the blocked path.
-        let coordinate = theta
+        let coordinate = self.farthest_coordinate(theta);
+        KinematicsError::Blocked {
+            kind,
+            theta: theta.to_vec(),
+            reached: self.between(theta, done),
+            coordinate: coordinate.name,
+            joint: self.largest_joint(&rates).unwrap_or_default(),
+            origin: coordinate.origin,
+        }
+    }
+
+    /// The coordinate that goes farthest on the way from home to θ.
+    fn farthest_coordinate(&self, theta: &[f64]) -> Named {
+        theta
             .iter()
             .zip(&self.home_theta)
             .map(|(t, h)| (t - h).abs())
             .enumerate()
             .max_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(k, _)| self.coordinate_names[k].clone())
-            .unwrap_or_default();
-        KinematicsError::Blocked {
-            kind,
-            theta: theta.to_vec(),
-            reached: self.between(theta, done),
-            coordinate,
-            joint,
-        }
+            .map(|(k, _)| self.coordinates[k].clone())
+            .unwrap_or_default()
     }
 }

@@ -62,6 +62,8 @@ pub(super) struct Link {
     pub ball: usize,
     /// Velocity of the link's frame per rate of each coordinate.
     pub subspace: Vec<Vector6>,
+    /// Joint coordinates that move it, ascending.
+    pub support: Vec<usize>,
     /// The joint it comes from; none for the implicit guide of a point body.
     pub joint: Option<JointId>,
 }
@@ -249,7 +251,10 @@ impl Skeleton {
         joint: Option<JointId>,
     ) -> usize {
         let dofs = motion.dofs();
+        let mut support = parent.map_or(Vec::new(), |p| self.links[p].support.clone());
+        support.extend(self.n_coordinates..self.n_coordinates + dofs);
         self.links.push(Link {
+            support,
             parent,
             before,
             after,

@@ -22,7 +22,7 @@ pub struct Linearised<'a> {
     pub rigid: Mat<f64>,
     /// ∂_l of the rigid modes.
     pub rigid_derivative: Vec<Mat<f64>>,
-    /// Constraint rows.
+    /// Constraint rows; none where nothing can deform.
     pub rows: ConstraintRows,
     /// Their derivatives along θ_l.
     pub row_rates: Vec<ConstraintRows>,
@@ -61,18 +61,21 @@ impl<'a> Linearised<'a> {
                 motion_matrix(model, &columns)
             })
             .collect();
-        let rows = model.constraint_rows(&frames, with_loaded);
         let springs = model.spring_states(&frames);
-        let factor = match saddle {
-            Some(saddle) => Some(saddle.factor(&rows, &springs)?),
-            None => None,
+        let (rows, row_rates, factor) = match saddle {
+            Some(saddle) => {
+                let rows = model.constraint_rows(&frames, with_loaded);
+                let rates = velocities
+                    .iter()
+                    .map(|v| model.constraint_rates(&frames, v, with_loaded))
+                    .collect();
+                let factor = saddle.factor(&rows, &springs)?;
+                (rows, rates, Some(factor))
+            }
+            None => (ConstraintRows::default(), Vec::new(), None),
         };
         Ok(Self {
             rigid: motion_matrix(model, &velocities),
-            row_rates: velocities
-                .iter()
-                .map(|v| model.constraint_rates(&frames, v, with_loaded))
-                .collect(),
             spring_rates: velocities
                 .iter()
                 .map(|v| model.spring_row_rates(&frames, v))
@@ -83,6 +86,7 @@ impl<'a> Linearised<'a> {
             velocities,
             rigid_derivative,
             rows,
+            row_rates,
             springs,
             factor,
         })

@@ -2,13 +2,14 @@
 
 use super::coefficients::{Coefficients, OutputCoefficients};
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
+use super::rigid::rigid_coefficients;
 use super::{ReductionError, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
 use crate::kinematics::{Configuration, Kinematics};
-use crate::lie::{Vector6, angular, linear};
+use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
-use crate::model::{FullModel, Saddle};
+use crate::model::{FullModel, Node, Saddle};
 use crate::modes::eigen::lowest_modes;
 use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
@@ -215,9 +216,61 @@ impl LocalReducer {
     /// Coefficients at θ.
     pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
         let configuration = self.kinematics.solve(theta)?;
-        let at = self.linearise(&configuration)?;
+        if self.is_plainly_rigid() {
+            return Ok(self.rigid(&configuration));
+        }
+        self.evaluate_on_mesh(&configuration)
+    }
+
+    /// Coefficients from the full model; for rigid mechanisms a second route to the same numbers.
+    pub fn evaluate_on_mesh(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<Coefficients, ReductionError> {
+        let at = self.linearise(configuration)?;
         let modes = self.modes(&at)?;
-        Ok(self.coefficients(&configuration, &at, &modes))
+        Ok(self.coefficients(configuration, &at, &modes))
+    }
+
+    /// Only rigid modes, and no forces but gravity and friction of actuators.
+    fn is_plainly_rigid(&self) -> bool {
+        self.n() == self.n_rigid() && self.model.springs.is_empty() && self.model.loads.is_empty()
+    }
+
+    fn rigid(&self, configuration: &Configuration) -> Coefficients {
+        let s = self.n_rigid();
+        let mut found = rigid_coefficients(&self.model, configuration);
+        let mut damping = vec![0.0; s * s];
+        for k in 0..s {
+            found.mass[(k, k)] += self.rotor_inertia[k];
+            damping[k * s + k] = self.viscous[k];
+        }
+        let outputs = self.model.outputs.iter().map(|mount| {
+            let Some(node) = mount.node else {
+                return self.output(&mount.frame, s, |_| Vector6::zeros());
+            };
+            let Node { body, local, .. } = &self.model.nodes[node];
+            let in_body = local.compose(&mount.frame);
+            let frame = configuration.frames[*body].compose(&in_body);
+            self.output(&frame, s, |j| {
+                in_body.pull_back(configuration.motion.velocity(*body, j))
+            })
+        });
+        Coefficients {
+            theta: configuration.theta.clone(),
+            mass: row_major(&found.mass),
+            mass_gradient: found.gradient.iter().map(row_major).collect(),
+            stiffness: vec![0.0; s * s],
+            stiffness_gradient: vec![vec![0.0; s * s]; s],
+            damping,
+            potential: self.model.gravity_potential(&configuration.frames) - self.home_potential,
+            force: found.gravity.clone(),
+            force_gradient: found.gravity_gradient,
+            gravity: found.gravity,
+            outputs: outputs.collect(),
+            load_map: Vec::new(),
+            gauge_overlap: 1.0,
+        }
     }
 
     /// Potential of gravity, springs and constant loads of the undeformed mechanism.
@@ -337,27 +390,40 @@ impl LocalReducer {
             .iter()
             .map(|mount| {
                 let frame = mount_frame(mount, &at.frames);
-                let mut jacobian = vec![0.0; 6 * n];
-                if let Some(node) = mount.node {
-                    for j in 0..n {
+                self.output(&frame, n, |j| match mount.node {
+                    Some(node) => {
                         let motion = Vector6::from_fn(|i, _| modes.shapes[(6 * node + i, j)]);
-                        let own = mount.frame.pull_back(&motion);
-                        let v = frame.rotation * linear(&own);
-                        let w = frame.rotation * angular(&own);
-                        for i in 0..3 {
-                            jacobian[i * n + j] = v[i];
-                            jacobian[(3 + i) * n + j] = w[i];
-                        }
+                        mount.frame.pull_back(&motion)
                     }
-                }
-                let r = &frame.rotation;
-                OutputCoefficients {
-                    position: [frame.position.x, frame.position.y, frame.position.z],
-                    rotation: std::array::from_fn(|i| r[(i / 3, i % 3)]),
-                    jacobian,
-                }
+                    None => Vector6::zeros(),
+                })
             })
             .collect()
+    }
+
+    /// An output frame whose velocity in its own axes is `motion(j)` per generalised velocity j.
+    fn output(
+        &self,
+        frame: &Frame,
+        n: usize,
+        motion: impl Fn(usize) -> Vector6,
+    ) -> OutputCoefficients {
+        let mut jacobian = vec![0.0; 6 * n];
+        for j in 0..n {
+            let own = motion(j);
+            let v = frame.rotation * linear(&own);
+            let w = frame.rotation * angular(&own);
+            for i in 0..3 {
+                jacobian[i * n + j] = v[i];
+                jacobian[(3 + i) * n + j] = w[i];
+            }
+        }
+        let r = &frame.rotation;
+        OutputCoefficients {
+            position: frame.position.into(),
+            rotation: std::array::from_fn(|i| r[(i / 3, i % 3)]),
+            jacobian,
+        }
     }
 
     fn load_map(&self, at: &Linearised<'_>, modes: &LocalModes) -> Vec<Vec<f64>> {

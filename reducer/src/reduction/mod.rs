@@ -5,6 +5,7 @@ mod damping;
 mod inertia;
 mod inspection;
 mod local;
+mod rigid;
 mod tracking;
 
 pub use coefficients::{Coefficients, OutputCoefficients};
