@@ -40,7 +40,6 @@ fn locked_frequencies_converge_to_timoshenko() {
         }
         errors.push(worst);
     }
-    eprintln!("{errors:?}");
     assert!(errors[3] < 1e-4, "{errors:?}");
     assert!((errors[0] / errors[1]).log2() > 1.9, "{errors:?}");
 }
@@ -60,22 +59,3 @@ fn constraint_mode_stiffness_is_castiglianos() {
     }
 }
 
-#[test]
-fn explore() {
-    let reducer = reducer("four_bar.toml");
-    for t in [-1.75, -1.0, 0.0, 0.3, 0.77, 0.8, 0.8047, 0.84, 1.0, 1.75] {
-        let c = reducer.evaluate(&[t]).expect("regular");
-        let n = c.n();
-        let f: Vec<f64> = (2..n)
-            .map(|i| c.stiffness[i * n + i].sqrt() / 6.283185307179586)
-            .collect();
-        eprintln!(
-            "{t} K {:.6e} M {:.8} {:.6e} {:.6e} overlap {:.3} f {f:.1?}",
-            c.stiffness[n + 1],
-            c.mass[0],
-            c.mass[1],
-            c.mass[n + 1],
-            c.gauge_overlap
-        );
-    }
-}

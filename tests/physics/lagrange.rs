@@ -176,7 +176,6 @@ fn check(reducer: &LocalReducer, theta: &[f64], elastic_step: f64) {
             let all = tensor_norm(n, |i, j, k| {
                 reference(i, j, k) * unit[i] * unit[j] * unit[k]
             });
-            eprintln!("{what} block {block:03b}: size {size:.3e} error {error:.3e}");
             assert!(
                 error <= 1e-5 * size.max(1e-4 * all),
                 "{what} block {block:03b} at {theta:?}: {error:.2e} of {size:.2e}"

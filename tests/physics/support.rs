@@ -109,8 +109,4 @@ impl Random {
         z ^= z >> 31;
         (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
-
-    pub fn vector(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| self.next()).collect()
-    }
 }
