@@ -249,6 +249,19 @@ pub struct Coordinate {
     pub stiffness: Option<f64>,
     /// Damping parallel to that stiffness.
     pub stiffness_damping: f64,
+    /// What can be changed in the reduced model.
+    pub at_runtime: ActuatorAtRuntime,
+}
+
+/// Properties of an actuator that can be changed in the reduced model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ActuatorAtRuntime {
+    /// Inertia added on θ.
+    pub rotor_inertia: bool,
+    /// Viscous friction.
+    pub viscous: bool,
+    /// Coulomb friction.
+    pub coulomb: bool,
 }
 
 /// A spring with a damper in parallel.
