@@ -238,6 +238,17 @@ fn inequalities_and_trajectories() {
 }
 
 #[test]
+fn runtime_parameters_mark_what_they_reach() {
+    let text = crank(
+        "viscous = \"2*d\"\ncoulomb = 1\n[parameters]\nd = { value = \"3 N m s/rad\", runtime = true }\n",
+    );
+    let coordinate = &valid(&text).coordinates[0];
+    assert_eq!((coordinate.viscous, coordinate.coulomb), (6.0, 1.0));
+    assert!(coordinate.at_runtime.viscous);
+    assert!(!coordinate.at_runtime.coulomb && !coordinate.at_runtime.rotor_inertia);
+}
+
+#[test]
 fn runtime_parameters_are_refused_where_they_mean_nothing() {
     let text = crank(
         "[parameters]\nm = { value = 1, runtime = true }\nn = \"2*m\"\n[[body]]\nname = \"b\"\npoint = { at = [0, 0, \"n\"] }\n[[joint]]\nfixed = [\"crank\", \"b\"]\n",

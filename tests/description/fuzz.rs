@@ -1,7 +1,9 @@
 //! No text makes the reader panic, overflow or hang.
 
 use proptest::prelude::*;
+use reducer::description::mechanism::{BodyKind, Mechanism};
 use reducer::description::{FaultKind, parse};
+use reducer::lie::Frame;
 use std::path::Path;
 
 fn read(text: &str) {
@@ -12,19 +14,57 @@ fn read(text: &str) {
             _ => Err(FaultKind::Folder { path: label }),
         }
     };
-    if let Err(faults) = parse(text, "fuzz.toml", &resolver) {
-        assert!(!faults.faults.is_empty());
-        for fault in &faults.faults {
-            assert!(!fault.to_string().is_empty());
-            assert!(fault.kind.help().is_some_and(|help| !help.is_empty()));
-            if let Some(origin) = &fault.origin {
-                let source = &faults.sources[origin.source];
-                assert!(
-                    source.text.get(origin.span.clone()).is_some(),
-                    "{fault}: {origin:?}"
-                );
+    match parse(text, "fuzz.toml", &resolver) {
+        Ok(mechanism) => finite(&mechanism),
+        Err(faults) => {
+            assert!(!faults.faults.is_empty());
+            for fault in &faults.faults {
+                assert!(!fault.to_string().is_empty());
+                assert!(fault.kind.help().is_some_and(|help| !help.is_empty()));
+                if let Some(origin) = &fault.origin {
+                    let shown = faults.sources[origin.source].text.get(origin.span.clone());
+                    assert!(shown.is_some(), "{fault}: {origin:?}");
+                }
             }
         }
+    }
+}
+
+/// What passes holds finite numbers only, and rotations that are rotations.
+fn finite(mechanism: &Mechanism) {
+    let frame = |frame: &Frame| {
+        assert!(frame.position.iter().all(|value| value.is_finite()));
+        let defect = frame.rotation.transpose() * frame.rotation - nalgebra::Matrix3::identity();
+        assert!(defect.norm() < 1e-13, "{frame:?}");
+        assert!(frame.rotation.determinant() > 0.0);
+    };
+    for body in &mechanism.bodies {
+        frame(&body.frame);
+        match &body.kind {
+            BodyKind::Rigid(rigid) => {
+                assert!(rigid.mass >= 0.0 && rigid.mass.is_finite());
+                assert!(rigid.inertia.iter().all(|value| value.is_finite()));
+            }
+            BodyKind::Point { mass } => assert!(*mass >= 0.0 && mass.is_finite()),
+            BodyKind::Beam(chain) => {
+                chain.nodes.iter().for_each(frame);
+                assert_eq!(chain.nodes.len(), chain.lengths.len() + 1);
+                assert!(
+                    chain
+                        .lengths
+                        .iter()
+                        .all(|length| *length > 0.0 && length.is_finite())
+                );
+                assert!(chain.section.bending_y > 0.0 && chain.section.bending_y.is_finite());
+            }
+        }
+    }
+    for joint in &mechanism.joints {
+        frame(&joint.a.frame);
+        frame(&joint.b.frame);
+    }
+    for own in &mechanism.coordinates {
+        assert!(own.lower <= own.home && own.home <= own.upper && own.home.is_finite());
     }
 }
 

@@ -254,7 +254,11 @@ impl FaultKind {
                 _ => suggest(suggestion, "there are", known),
             },
             Self::MissingKey { key, .. } => format!("add `{key} = …`"),
-            Self::WrongType { expected, .. } => format!("write {expected}"),
+            Self::WrongType {
+                what,
+                expected,
+                found,
+            } => type_help(what, expected, found),
             Self::Value { .. } => "correct the value; the format is described in docs/mechanism-format.md".into(),
             Self::BadName { .. } => "begin with a letter and use letters, digits and `_` only".into(),
             Self::DuplicateName { .. } => "give one of them another name".into(),
@@ -320,6 +324,15 @@ fn suggest(suggestion: &Option<String>, lead: &str, known: &[String]) -> String 
         ""
     };
     format!("{lead} {}{more}", shown.join(", "))
+}
+
+fn type_help(what: &str, expected: &str, found: &str) -> String {
+    let name = what.trim_matches('`');
+    let list_of_tables = expected == "a list" && found == "a table";
+    if list_of_tables && (!name.contains('.') || name.starts_with("template.")) {
+        return format!("write `[[{name}]]` with two brackets");
+    }
+    format!("write {expected}")
 }
 
 fn expression_help(error: &ExpressionError, suggestion: &Option<String>) -> String {

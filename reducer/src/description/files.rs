@@ -19,7 +19,7 @@ const MAX_INCLUDE_DEPTH: usize = 16;
 /// Gives the bytes of an included file; the path is relative to the main file's folder.
 pub type Resolver<'a> = dyn Fn(&Path) -> Result<Vec<u8>, FaultKind> + 'a;
 
-/// Reads a file, but no more of it than the format allows.
+/// Reads a file, but no more than one byte beyond what the format allows.
 pub fn read(path: &Path) -> Result<Vec<u8>, FaultKind> {
     let label = path.display().to_string();
     let unreadable = |error: std::io::Error| FaultKind::Unreadable {

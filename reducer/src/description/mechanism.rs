@@ -39,7 +39,7 @@ pub struct Source {
 pub struct Mechanism {
     /// Prefix of everything that is generated.
     pub name: String,
-    /// Acceleration of gravity, inertial axes [m/s²].
+    /// Acceleration of gravity, inertial axes (m/s²).
     pub gravity: Vector3<f64>,
     /// The direction and size of gravity can be changed in the reduced model.
     pub gravity_at_runtime: bool,
@@ -63,7 +63,7 @@ pub struct Mechanism {
     pub loaded: Vec<LoadedDof>,
     /// Linear inequalities that restrict the domain further than the coordinates' intervals.
     pub inequalities: Vec<Inequality>,
-    /// How far assembly may move a drawn point [m].
+    /// How far assembly may move a drawn point (m).
     pub home_tolerance: f64,
     /// Structural damping.
     pub damping: Damping,
@@ -107,7 +107,7 @@ pub enum BodyKind {
     /// A mass with a position only. Its only node is the body's frame; where no joint gives it an
     /// orientation, that stays constant.
     Point {
-        /// Mass [kg], ≥ 0.
+        /// Mass (kg), ≥ 0.
         mass: f64,
     },
     /// A chain of beam elements between consecutive nodes (at least two nodes).
@@ -117,11 +117,11 @@ pub enum BodyKind {
 /// Inertia of a rigid body, checked: mass ≥ 0, inertia positive semidefinite, triangle inequality.
 #[derive(Debug, Clone)]
 pub struct RigidInertia {
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: f64,
-    /// Centre of mass in the body's frame [m].
+    /// Centre of mass in the body's frame (m).
     pub center_of_mass: Vector3<f64>,
-    /// Inertia tensor about the centre of mass, body axes, off-diagonals −∫xy dm [kg m²].
+    /// Inertia tensor about the centre of mass, body axes, off-diagonals −∫xy dm (kg m²).
     pub inertia: Matrix3<f64>,
 }
 
@@ -130,7 +130,7 @@ pub struct RigidInertia {
 pub struct BeamChain {
     /// Node frames in the body's frame, x along the tangent, y and z along the section's axes.
     pub nodes: Vec<Frame>,
-    /// Arc length of each element [m]; one less than nodes.
+    /// Arc length of each element (m); one less than nodes.
     pub lengths: Vec<f64>,
     /// The section, the same along the body.
     pub section: Section,
@@ -139,21 +139,21 @@ pub struct BeamChain {
 /// Section constants of a beam; all positive and finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Section {
-    /// Axial stiffness EA [N].
+    /// Axial stiffness EA (N).
     pub axial: f64,
-    /// Shear stiffness GA·k along y [N].
+    /// Shear stiffness GA·k along y (N).
     pub shear_y: f64,
-    /// Shear stiffness GA·k along z [N].
+    /// Shear stiffness GA·k along z (N).
     pub shear_z: f64,
-    /// Torsional stiffness GJ [N m²].
+    /// Torsional stiffness GJ (N m²).
     pub torsion: f64,
-    /// Bending stiffness about y, EI_y [N m²].
+    /// Bending stiffness about y, EI_y (N m²).
     pub bending_y: f64,
-    /// Bending stiffness about z, EI_z [N m²].
+    /// Bending stiffness about z, EI_z (N m²).
     pub bending_z: f64,
-    /// Mass per length [kg/m].
+    /// Mass per length (kg/m).
     pub mass_per_length: f64,
-    /// Rotary inertia per length about x, y, z [kg m].
+    /// Rotary inertia per length about x, y, z (kg m).
     pub rotary_inertia: Vector3<f64>,
 }
 
@@ -249,6 +249,19 @@ pub struct Coordinate {
     pub stiffness: Option<f64>,
     /// Damping parallel to that stiffness.
     pub stiffness_damping: f64,
+    /// What can be changed in the reduced model.
+    pub at_runtime: ActuatorAtRuntime,
+}
+
+/// Properties of an actuator that can be changed in the reduced model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ActuatorAtRuntime {
+    /// Inertia added on θ.
+    pub rotor_inertia: bool,
+    /// Viscous friction.
+    pub viscous: bool,
+    /// Coulomb friction.
+    pub coulomb: bool,
 }
 
 /// A spring with a damper in parallel.
@@ -260,9 +273,9 @@ pub struct Spring {
     pub origin: Origin,
     /// What it acts on.
     pub kind: SpringKind,
-    /// Stiffness [N/m] or [N m/rad], ≥ 0.
+    /// Stiffness (N/m) or (N m/rad), ≥ 0.
     pub stiffness: f64,
-    /// Damping [N s/m] or [N m s/rad], ≥ 0.
+    /// Damping (N s/m) or (N m s/rad), ≥ 0.
     pub damping: f64,
 }
 
@@ -283,7 +296,7 @@ pub enum SpringKind {
         a: Attachment,
         /// Second end.
         b: Attachment,
-        /// Relaxed length [m].
+        /// Relaxed length (m).
         length: f64,
     },
 }
@@ -297,7 +310,7 @@ pub struct PointMass {
     pub origin: Origin,
     /// Where it sits.
     pub at: Attachment,
-    /// Mass [kg], ≥ 0.
+    /// Mass (kg), ≥ 0.
     pub mass: f64,
     /// It can be changed in the reduced model (a payload).
     pub at_runtime: bool,
@@ -312,9 +325,9 @@ pub struct PointLoad {
     pub origin: Origin,
     /// Where it acts.
     pub at: Attachment,
-    /// Force [N].
+    /// Force (N).
     pub force: Vector3<f64>,
-    /// Moment [N m].
+    /// Moment (N m).
     pub moment: Vector3<f64>,
 }
 
@@ -376,9 +389,9 @@ pub enum Damping {
     },
     /// alpha·M + beta·K.
     Rayleigh {
-        /// Factor of the mass [1/s].
+        /// Factor of the mass (1/s).
         alpha: f64,
-        /// Factor of the stiffness [s].
+        /// Factor of the stiffness (s).
         beta: f64,
     },
 }

@@ -36,11 +36,11 @@ pub enum Repair {
     },
 }
 
-/// Parts of a file from which a value can be left out without consequences elsewhere.
+/// Values of a file that can be left out without consequences elsewhere.
+const OPTIONAL: &[&str] = &["plane", "gravity", "home_tolerance"];
+
+/// Tables of a file from which a value can be left out without consequences elsewhere.
 const SELF_CONTAINED: &[&str] = &[
-    "plane",
-    "gravity",
-    "home_tolerance",
     "body",
     "joint",
     "coordinate",
@@ -63,8 +63,13 @@ impl Repair {
             Step::Key(first) => first.as_str(),
             Step::Index(_) => return None,
         };
+        let known = if table.is_empty() {
+            OPTIONAL
+        } else {
+            SELF_CONTAINED
+        };
         match last {
-            Step::Key(key) if SELF_CONTAINED.contains(&first) => Some(Self::Remove {
+            Step::Key(key) if known.contains(&first) => Some(Self::Remove {
                 table: table.to_vec(),
                 key: key.clone(),
             }),

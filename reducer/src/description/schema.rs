@@ -1,7 +1,7 @@
 //! JSON Schema of the format, and the check of a file's shape against it.
 //!
 //! The check walks the whole document, so that all unknown keys and wrong types are reported at
-//! once; what passes it can be read into the types of [`super::format`].
+//! once; what passes it can be read into the types of [`mod@super::format`].
 
 use super::fault::{Fault, FaultKind};
 use super::format::File;

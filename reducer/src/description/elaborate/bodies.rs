@@ -43,7 +43,7 @@ pub struct Bodies {
     pub list: Vec<Body>,
     /// All names, `ground` among them.
     pub named: BTreeMap<String, Named>,
-    /// How far assembly may move a drawn point [m].
+    /// How far assembly may move a drawn point (m).
     pub home_tolerance: f64,
     pub(super) nodes: usize,
 }

@@ -57,6 +57,9 @@ impl Scope {
     }
 }
 
+/// Largest number that can be meant; what is computed from such numbers stays finite.
+const LARGEST: f64 = 1e60;
+
 /// The faults found so far.
 #[derive(Debug, Default)]
 pub struct Context {
@@ -70,14 +73,23 @@ impl Context {
         parameters::report(&mut self.faults, scope.origin(span), kind);
     }
 
-    /// Value of a number, of which only finiteness is checked.
+    /// Value of a number, of which only the size is checked.
     pub fn quantity(&mut self, scope: &Scope, scalar: &Scalar) -> Option<Quantity> {
         let found = parameters::evaluate(&scalar.value, &mut |name| {
             let value = scope.parameters.find(name)?;
             Some(value.ok_or(super::super::expression::ExpressionError::Reported))
         });
         match found {
-            Ok(quantity) => Some(quantity),
+            Ok(quantity) if quantity.value.abs() <= LARGEST => Some(quantity),
+            Ok(quantity) => {
+                let kind = FaultKind::OutOfRange {
+                    what: "the number".to_owned(),
+                    value: quantity.value,
+                    allowed: "between -1e60 and 1e60",
+                };
+                self.fault(scope, &scalar.span, kind);
+                None
+            }
             Err(kind) => {
                 let kind = parameters::with_suggestion(kind, &scope.parameters);
                 self.fault(scope, &scalar.span, kind);

@@ -2,7 +2,7 @@
 
 use super::super::fault::FaultKind;
 use super::super::format::{self, Located, Pair, Scalar};
-use super::super::mechanism::{Attachment, Coordinate, Drive, JointId};
+use super::super::mechanism::{ActuatorAtRuntime, Attachment, Coordinate, Drive, JointId};
 use super::super::quantity::Dimension;
 use super::bodies::Bodies;
 use super::context::{Context, Scope};
@@ -184,11 +184,16 @@ impl Context {
             lower,
             upper,
             periodic: written.periodic,
-            rotor_inertia: rotor?,
-            viscous: viscous?,
-            coulomb: coulomb?,
+            rotor_inertia: rotor?.0,
+            viscous: viscous?.0,
+            coulomb: coulomb?.0,
             stiffness: stiffness?,
             stiffness_damping: stiffness_damping?,
+            at_runtime: ActuatorAtRuntime {
+                rotor_inertia: rotor?.1,
+                viscous: viscous?.1,
+                coulomb: coulomb?.1,
+            },
         })
     }
 
@@ -219,7 +224,12 @@ impl Context {
     }
 
     /// Rotor inertia times ratio squared: kg m² on a hinge, kg on a straight motion.
-    fn rotor(&mut self, scope: &Scope, written: &format::Coordinate, rotary: bool) -> Option<f64> {
+    fn rotor(
+        &mut self,
+        scope: &Scope,
+        written: &format::Coordinate,
+        rotary: bool,
+    ) -> Option<(f64, bool)> {
         let ratio = match &written.ratio {
             Some(ratio) => {
                 let quantity = self.quantity(scope, ratio)?;
@@ -239,7 +249,7 @@ impl Context {
                 };
                 self.fault(scope, &ratio.span, kind);
             }
-            return Some(0.0);
+            return Some((0.0, false));
         };
         // A motor behind a spindle turns, and its ratio is in rad/m.
         let linear = !rotary && written.ratio.is_none();
@@ -248,24 +258,26 @@ impl Context {
         } else {
             Dimension::INERTIA
         };
-        let inertia = self.free(scope, &Some(rotor.clone()), dimension, "`rotor_inertia`")?;
-        Some(inertia * ratio * ratio)
+        let (inertia, runtime) =
+            self.free(scope, &Some(rotor.clone()), dimension, "`rotor_inertia`")?;
+        Some((inertia * ratio * ratio, runtime))
     }
 
-    /// A number that must not be negative and may depend on a runtime parameter; default 0.
+    /// A number that must not be negative and may depend on a runtime parameter, and whether it
+    /// does; default 0.
     fn free(
         &mut self,
         scope: &Scope,
         scalar: &Option<Scalar>,
         expected: Dimension,
         what: &str,
-    ) -> Option<f64> {
+    ) -> Option<(f64, bool)> {
         let Some(scalar) = scalar else {
-            return Some(0.0);
+            return Some((0.0, false));
         };
-        let (value, _) = self.runtime_number(scope, scalar, expected)?;
+        let (value, runtime) = self.runtime_number(scope, scalar, expected)?;
         if value >= 0.0 {
-            return Some(value);
+            return Some((value, runtime));
         }
         let what = what.to_owned();
         self.fault(scope, &scalar.span, FaultKind::Negative { what, value });

@@ -32,7 +32,7 @@ use sections::Library;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How far assembly may move a drawn point unless the file says otherwise [m].
+/// How far assembly may move a drawn point unless the file says otherwise (m).
 const HOME_TOLERANCE: f64 = 1e-6;
 
 /// Builds the mechanism, or says what is wrong with it.

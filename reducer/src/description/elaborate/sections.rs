@@ -91,7 +91,35 @@ impl Context {
                 self.material(scope, table, &beam.material.span)
             }
         };
-        Some(combine(shape?, material?))
+        let section = combine(shape?, material?);
+        self.check_section(scope, &section, &beam.section.span)?;
+        Some(section)
+    }
+
+    /// Products of positive numbers can still vanish in double precision.
+    fn check_section(
+        &mut self,
+        scope: &Scope,
+        section: &mechanism::Section,
+        span: &Range<usize>,
+    ) -> Option<()> {
+        let constants = [
+            ("the axial stiffness", section.axial),
+            ("the shear stiffness along y", section.shear_y),
+            ("the shear stiffness along z", section.shear_z),
+            ("the torsional stiffness", section.torsion),
+            ("the bending stiffness about y", section.bending_y),
+            ("the bending stiffness about z", section.bending_z),
+            ("the mass per length", section.mass_per_length),
+            ("the rotary inertia", section.rotary_inertia.min()),
+        ];
+        let bad = |(_, value): &(&str, f64)| !(*value > 0.0 && value.is_finite());
+        let Some((what, value)) = constants.into_iter().find(bad) else {
+            return Some(());
+        };
+        let what = what.to_owned();
+        self.fault(scope, span, FaultKind::NotPositive { what, value });
+        None
     }
 
     /// Reports a name that nothing has.

@@ -1,13 +1,11 @@
 //! A path in θ, as points in the file or as rows of another file.
 
 use super::super::fault::FaultKind;
-use super::super::files::{Resolver, Unit};
+use super::super::files::{MAX_BYTES, Resolver, Unit};
 use super::super::format::ApproximationTable;
 use super::super::mechanism::Trajectory;
 use super::context::{Context, Scope};
 use super::settings::Settings;
-
-const MAX_TRAJECTORY: usize = 1_000_000;
 
 impl Settings<'_> {
     /// The path along which to reduce, where there is one.
@@ -73,6 +71,12 @@ impl Settings<'_> {
 
 /// Rows of comma-separated numbers; a first row that is not numbers is a header.
 fn rows(bytes: &[u8], path: &str, expected: usize) -> Result<Vec<Vec<f64>>, FaultKind> {
+    if bytes.len() > MAX_BYTES {
+        return Err(FaultKind::TooLarge {
+            path: path.to_owned(),
+            limit: MAX_BYTES,
+        });
+    }
     let text = std::str::from_utf8(bytes).map_err(|error| FaultKind::NotText {
         path: path.to_owned(),
         offset: error.valid_up_to(),
@@ -102,12 +106,6 @@ fn rows(bytes: &[u8], path: &str, expected: usize) -> Result<Vec<Vec<f64>>, Faul
                     ),
                 });
             }
-        }
-        if points.len() > MAX_TRAJECTORY {
-            return Err(FaultKind::Limit {
-                what: "points of a trajectory",
-                limit: MAX_TRAJECTORY,
-            });
         }
     }
     Ok(points)

@@ -24,7 +24,7 @@ pub struct Body {
     /// Reference frame of a rigid body as drawn; default: the frame of the drawing.
     #[serde(default)]
     pub frame: Option<Placement>,
-    /// Origin of a rigid body's frame; short for `frame = { at = … }` [m].
+    /// Origin of a rigid body's frame; short for `frame = { at = … }` (m).
     pub at: Option<Vector>,
     /// Named points and frames in the body's frame.
     #[serde(default)]
@@ -35,11 +35,11 @@ pub struct Body {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Rigid {
-    /// Mass [kg]; default: massless.
+    /// Mass (kg); default: massless.
     pub mass: Option<Scalar>,
-    /// Centre of mass in the body's frame [m]; default: its origin.
+    /// Centre of mass in the body's frame (m); default: its origin.
     pub center_of_mass: Option<Vector>,
-    /// Inertia [kg m²]: `[xx, yy, zz]`, `[xx, yy, zz, xy, xz, yz]` or three rows; default: zero.
+    /// Inertia (kg m²): `[xx, yy, zz]`, `[xx, yy, zz, xy, xz, yz]` or three rows; default: zero.
     pub inertia: Option<Located<Vec<Located<NumberOrList>>>>,
     /// Point about which the inertia is given; default: the centre of mass.
     #[serde(default)]
@@ -75,11 +75,11 @@ pub enum Products {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Rod {
-    /// First end as drawn [m].
+    /// First end as drawn (m).
     pub from: Vector,
-    /// Second end as drawn [m].
+    /// Second end as drawn (m).
     pub to: Vector,
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: Scalar,
 }
 
@@ -87,9 +87,9 @@ pub struct Rod {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Point {
-    /// Where it is drawn [m].
+    /// Where it is drawn (m).
     pub at: Vector,
-    /// Mass [kg]; default: massless.
+    /// Mass (kg); default: massless.
     pub mass: Option<Scalar>,
 }
 
@@ -97,11 +97,11 @@ pub struct Point {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Beam {
-    /// First end as drawn [m].
+    /// First end as drawn (m).
     pub from: Vector,
-    /// Second end as drawn [m].
+    /// Second end as drawn (m).
     pub to: Vector,
-    /// A point of the arc between the ends [m]; the beam is straight without it.
+    /// A point of the arc between the ends (m); the beam is straight without it.
     pub through: Option<Vector>,
     /// Number of finite elements of equal length.
     pub elements: Located<i64>,
@@ -140,15 +140,15 @@ pub struct Section {
     pub rectangular_tube: Option<RectangularTube>,
     /// An I profile; the web is along z.
     pub i: Option<Profile>,
-    /// Area [m²].
+    /// Area (m²).
     pub area: Option<Scalar>,
-    /// Second moment of area about y, ∫z² dA [m⁴].
+    /// Second moment of area about y, ∫z² dA (m⁴).
     pub inertia_y: Option<Scalar>,
-    /// Second moment of area about z, ∫y² dA [m⁴].
+    /// Second moment of area about z, ∫y² dA (m⁴).
     pub inertia_z: Option<Scalar>,
-    /// Torsion constant [m⁴].
+    /// Torsion constant (m⁴).
     pub torsion: Option<Scalar>,
-    /// Polar moment for the rotary mass inertia [m⁴]; default: the sum of the second moments.
+    /// Polar moment for the rotary mass inertia (m⁴); default: the sum of the second moments.
     pub polar_inertia: Option<Scalar>,
     /// Shear factor in both directions; default: that of the shape, 5/6 for numbers.
     pub shear_factor: Option<Scalar>,
@@ -162,9 +162,9 @@ pub struct Section {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Rectangle {
-    /// Size along z [m].
+    /// Size along z (m).
     pub height: Scalar,
-    /// Size along y [m].
+    /// Size along y (m).
     pub width: Scalar,
 }
 
@@ -172,7 +172,7 @@ pub struct Rectangle {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Circle {
-    /// Diameter [m].
+    /// Diameter (m).
     pub diameter: Scalar,
 }
 
@@ -180,9 +180,9 @@ pub struct Circle {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Tube {
-    /// Outer diameter [m].
+    /// Outer diameter (m).
     pub diameter: Scalar,
-    /// Thickness of the wall [m].
+    /// Thickness of the wall (m).
     pub wall: Scalar,
 }
 
@@ -190,11 +190,11 @@ pub struct Tube {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct RectangularTube {
-    /// Outer size along z [m].
+    /// Outer size along z (m).
     pub height: Scalar,
-    /// Outer size along y [m].
+    /// Outer size along y (m).
     pub width: Scalar,
-    /// Thickness of the walls [m].
+    /// Thickness of the walls (m).
     pub wall: Scalar,
 }
 
@@ -202,13 +202,13 @@ pub struct RectangularTube {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Profile {
-    /// Outer size along z [m].
+    /// Outer size along z (m).
     pub height: Scalar,
-    /// Width of the flanges along y [m].
+    /// Width of the flanges along y (m).
     pub width: Scalar,
-    /// Thickness of the web [m].
+    /// Thickness of the web (m).
     pub web: Scalar,
-    /// Thickness of each flange [m].
+    /// Thickness of each flange (m).
     pub flange: Scalar,
 }
 
@@ -225,13 +225,13 @@ alternatives!(
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Material {
-    /// Density [kg/m³].
+    /// Density (kg/m³).
     pub density: Scalar,
-    /// Young's modulus [Pa].
+    /// Young's modulus (Pa).
     pub young: Scalar,
     /// Poisson's ratio; give it or `shear`.
     pub poisson: Option<Scalar>,
-    /// Shear modulus [Pa].
+    /// Shear modulus (Pa).
     pub shear: Option<Scalar>,
 }
 
@@ -240,15 +240,15 @@ pub struct Material {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Placement {
-    /// Origin [m].
+    /// Origin (m).
     pub at: Option<Vector>,
     /// Orientation as a quaternion w, x, y, z.
     pub quaternion: Option<Located<[Scalar; 4]>>,
     /// Axis of a rotation by `angle`.
     pub axis: Option<Vector>,
-    /// Angle of a rotation about `axis` [rad].
+    /// Angle of a rotation about `axis` (rad).
     pub angle: Option<Scalar>,
-    /// Roll, pitch, yaw: rotations about the fixed axes x, then y, then z [rad].
+    /// Roll, pitch, yaw: rotations about the fixed axes x, then y, then z (rad).
     pub rpy: Option<Vector>,
     /// Direction of the frame's x axis; give two of `x`, `y`, `z`: the first holds exactly, the
     /// second is made perpendicular.

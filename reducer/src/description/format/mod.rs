@@ -25,11 +25,11 @@ pub struct File {
     pub format: Option<Located<i64>>,
     /// Prefix of everything that is generated; default: the file's stem.
     pub name: Option<Located<String>>,
-    /// Acceleration of gravity in inertial axes [m/s²]; default: none.
+    /// Acceleration of gravity in inertial axes (m/s²); default: none.
     pub gravity: Option<Located<Gravity>>,
     /// Motion out of this plane is removed from the full model.
     pub plane: Option<PlaneName>,
-    /// How far assembly may move a drawn point [m]; default 1e-6.
+    /// How far assembly may move a drawn point (m); default 1e-6.
     pub home_tolerance: Option<Scalar>,
     /// Files whose contents come before this one's, relative to this file.
     pub include: Vec<Located<String>>,
@@ -126,9 +126,9 @@ pub struct Use {
 pub struct Rotate {
     /// Axis of rotation.
     pub axis: Vector,
-    /// Angle from one instance to the next [rad].
+    /// Angle from one instance to the next (rad).
     pub step: Scalar,
-    /// A point on the axis [m]; default: the origin.
+    /// A point on the axis (m); default: the origin.
     pub about: Option<Vector>,
 }
 
@@ -165,7 +165,7 @@ alternatives!(
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct GravityTable {
-    /// Acceleration in inertial axes [m/s²].
+    /// Acceleration in inertial axes (m/s²).
     pub value: [Scalar; 3],
     /// Its size and direction can be changed in the reduced model.
     #[serde(default)]

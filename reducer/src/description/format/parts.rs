@@ -33,7 +33,7 @@ pub struct Joint {
     pub planar: Option<Pair>,
     /// All translations, no rotation.
     pub translation: Option<Pair>,
-    /// Where it is drawn [m]; default: a point that both bodies have there.
+    /// Where it is drawn (m); default: a point that both bodies have there.
     pub at: Option<Vector>,
     /// Its axis as drawn.
     pub axis: Option<Vector>,
@@ -64,24 +64,24 @@ pub struct Coordinate {
     pub drives: Option<Located<String>>,
     /// Two points whose distance it drives, instead of `drives`.
     pub distance: Option<Pair>,
-    /// Value at which the mechanism is drawn [rad or m]; default 0, or the drawn distance.
+    /// Value at which the mechanism is drawn (rad or m); default 0, or the drawn distance.
     pub home: Option<Scalar>,
-    /// Smallest and largest value [rad or m]; default: unbounded.
+    /// Smallest and largest value (rad or m); default: unbounded.
     pub range: Option<Located<[Scalar; 2]>>,
     /// The coordinate repeats after `range`.
     #[serde(default)]
     pub periodic: bool,
-    /// Inertia of the rotor [kg m²], or moving mass of a linear motor [kg]; default 0.
+    /// Inertia of the rotor (kg m²), or moving mass of a linear motor (kg); default 0.
     pub rotor_inertia: Option<Scalar>,
     /// Motion of the rotor per unit of the coordinate; default 1.
     pub ratio: Option<Scalar>,
-    /// Viscous friction [N m s/rad or N s/m]; default 0.
+    /// Viscous friction (N m s/rad or N s/m); default 0.
     pub viscous: Option<Scalar>,
-    /// Coulomb friction [N m or N]; default 0.
+    /// Coulomb friction (N m or N); default 0.
     pub coulomb: Option<Scalar>,
-    /// Stiffness between motor and joint [N m/rad or N/m]; default: rigid.
+    /// Stiffness between motor and joint (N m/rad or N/m); default: rigid.
     pub stiffness: Option<Scalar>,
-    /// Damping parallel to that stiffness [N m s/rad or N s/m]; default 0.
+    /// Damping parallel to that stiffness (N m s/rad or N s/m); default 0.
     pub stiffness_damping: Option<Scalar>,
 }
 
@@ -96,13 +96,13 @@ pub struct Spring {
     pub joint: Option<Located<String>>,
     /// Two points between which it acts, instead of `joint`.
     pub between: Option<Pair>,
-    /// Stiffness [N m/rad or N/m]; default 0.
+    /// Stiffness (N m/rad or N/m); default 0.
     pub stiffness: Option<Scalar>,
-    /// Damping [N m s/rad or N s/m]; default 0.
+    /// Damping (N m s/rad or N s/m); default 0.
     pub damping: Option<Scalar>,
-    /// Displacement of the joint from the drawing at which the spring is relaxed [rad or m]; default 0.
+    /// Displacement of the joint from the drawing at which the spring is relaxed (rad or m); default 0.
     pub rest: Option<Scalar>,
-    /// Relaxed length between two points [m]; default: as drawn.
+    /// Relaxed length between two points (m); default: as drawn.
     pub length: Option<Scalar>,
 }
 
@@ -112,11 +112,11 @@ pub struct Spring {
 pub struct PointMass {
     /// Its name; default `mass1`, ….
     pub name: Option<Located<String>>,
-    /// Where it sits: `"body"`, `"body.point"`, or drawn coordinates together with `body` [m].
+    /// Where it sits: `"body"`, `"body.point"`, or drawn coordinates together with `body` (m).
     pub at: Located<PointOrName>,
     /// The body, where `at` is given by coordinates.
     pub body: Option<Located<String>>,
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: Scalar,
 }
 
@@ -126,13 +126,13 @@ pub struct PointMass {
 pub struct Load {
     /// Its name; default `load1`, ….
     pub name: Option<Located<String>>,
-    /// Where it acts: `"body"`, `"body.point"`, or drawn coordinates together with `body` [m].
+    /// Where it acts: `"body"`, `"body.point"`, or drawn coordinates together with `body` (m).
     pub at: Located<PointOrName>,
     /// The body, where `at` is given by coordinates.
     pub body: Option<Located<String>>,
-    /// Force [N]; default: none.
+    /// Force (N); default: none.
     pub force: Option<Vector>,
-    /// Moment [N m]; default: none.
+    /// Moment (N m); default: none.
     pub moment: Option<Vector>,
 }
 
@@ -142,7 +142,7 @@ pub struct Load {
 pub struct Output {
     /// Its name.
     pub name: Located<String>,
-    /// The point: `"body"`, `"body.point"`, or drawn coordinates together with `body` [m].
+    /// The point: `"body"`, `"body.point"`, or drawn coordinates together with `body` (m).
     pub at: Located<PointOrName>,
     /// The body, where `at` is given by coordinates.
     pub body: Option<Located<String>>,
@@ -154,7 +154,7 @@ pub struct Output {
 pub struct Loaded {
     /// Name of its modal coordinate.
     pub name: Located<String>,
-    /// The point: `"body"`, `"body.point"`, or drawn coordinates together with `body` [m].
+    /// The point: `"body"`, `"body.point"`, or drawn coordinates together with `body` (m).
     pub at: Located<PointOrName>,
     /// The body, where `at` is given by coordinates.
     pub body: Option<Located<String>>,

@@ -48,9 +48,9 @@ pub struct InequalityTable {
 pub struct DampingTable {
     /// Damping ratio of every mode with actuators locked.
     pub ratio: Option<Scalar>,
-    /// Rayleigh damping: factor of the mass [1/s].
+    /// Rayleigh damping: factor of the mass (1/s).
     pub alpha: Option<Scalar>,
-    /// Rayleigh damping: factor of the stiffness [s].
+    /// Rayleigh damping: factor of the stiffness (s).
     pub beta: Option<Scalar>,
 }
 
