@@ -7,3 +7,5 @@ pub mod lie;
 pub mod description;
 
 pub mod reduction;
+
+pub mod reduced_model;
