@@ -1,0 +1,347 @@
+//! One attempt at one box: fit, measure at fresh points, drop what is not needed.
+
+use super::errors::{PointErrors, Scales, summarize};
+use super::fit::{FitOptions, fit};
+use super::region::Region;
+use super::rules::Rules;
+use super::sample::Sample;
+use super::terms::{tensor, total_degree};
+use crate::description::mechanism::Basis;
+use crate::reduced_model::{
+    BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
+    Provenance, ReducedModel, SettingsRecord, Table, TreeNode, Workspace,
+};
+use std::mem::discriminant;
+
+/// What every box of a run shares.
+pub(super) struct Context<'a> {
+    pub layout: &'a ModelLayout,
+    pub rules: &'a Rules,
+    pub components: &'a ComponentLists,
+    pub scales: &'a Scales,
+}
+
+/// A fitted box.
+pub(super) struct Trial {
+    pub dynamics: Table,
+    pub outputs: Table,
+    pub errors: Vec<PointErrors>,
+}
+
+/// Samples of one attempt.
+pub(super) struct TrialSamples<'a> {
+    pub fit: Vec<&'a Sample>,
+    /// None of them is in `fit`.
+    pub validation: Vec<&'a Sample>,
+}
+
+impl Context<'_> {
+    fn options(&self) -> FitOptions {
+        let adaptive = self.rules.is_adaptive_degree();
+        FitOptions {
+            gradients: adaptive,
+            interpolate_ends: adaptive && self.rules.continuous && self.layout.n_rigid == 1,
+        }
+    }
+
+    /// Terms of the basis; `degree` matters for `chebyshev` only.
+    pub fn terms(&self, degree: usize) -> Vec<Vec<u8>> {
+        let s = self.layout.n_rigid;
+        match self.rules.basis {
+            Basis::Quadratic => total_degree(s, 2),
+            Basis::Lagrange { order } => tensor(s, order),
+            Basis::Chebyshev { .. } => total_degree(s, degree),
+        }
+    }
+
+    /// Fits both tables and measures errors at the validation points.
+    pub fn attempt(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        dynamics_degree: usize,
+        outputs_degree: usize,
+    ) -> Trial {
+        let dynamics = self.fit_table(
+            region,
+            samples,
+            &self.terms(dynamics_degree),
+            &self.components.dynamics,
+        );
+        let outputs = self.fit_table(
+            region,
+            samples,
+            &self.terms(outputs_degree),
+            &self.components.outputs,
+        );
+        let errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+        Trial {
+            dynamics,
+            outputs,
+            errors,
+        }
+    }
+
+    fn fit_table(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        terms: &[Vec<u8>],
+        components: &[Component],
+    ) -> Table {
+        if components.is_empty() {
+            return Table {
+                terms: Vec::new(),
+                coefficients: Vec::new(),
+            };
+        }
+        fit(&samples.fit, region, terms, components, self.options())
+    }
+
+    /// Errors through the evaluator that users get.
+    pub fn errors(
+        &self,
+        region: &Region,
+        dynamics: &Table,
+        outputs: &Table,
+        at: &[&Sample],
+    ) -> Vec<PointErrors> {
+        let tables = BoxModel {
+            lower: region.lower.clone(),
+            upper: region.upper.clone(),
+            dynamics: dynamics.clone(),
+            outputs: outputs.clone(),
+            definite: None,
+            reached: false,
+            errors: Vec::new(),
+        };
+        let model = self.single_box_model(tables);
+        let huge = [f64::MAX; super::errors::N_BLOCKS];
+        let Ok(evaluator) = Evaluator::new(&model) else {
+            return vec![huge; at.len()];
+        };
+        let mut work = Workspace::default();
+        at.iter()
+            .map(
+                |sample| match evaluator.coefficients(sample.theta(), &mut work) {
+                    Ok(c) => self.scales.point_errors(
+                        &sample.exact,
+                        &sample.gyroscopic,
+                        &c,
+                        self.rules.measure(),
+                    ),
+                    Err(_) => huge,
+                },
+            )
+            .collect()
+    }
+
+    /// A model of one box, for measuring.
+    fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
+        let s = self.layout.n_rigid;
+        let domain = Domain {
+            lower: tables.lower.clone(),
+            upper: tables.upper.clone(),
+            periodic: vec![false; s],
+            inequalities: Vec::new(),
+        };
+        ReducedModel {
+            format: FORMAT,
+            layout: ModelLayout {
+                domain,
+                ..self.layout.clone()
+            },
+            form: self.rules.form,
+            components: self.components.clone(),
+            tree: vec![TreeNode::Leaf { index: 0 }],
+            boxes: vec![tables],
+            continuity: Continuity::Smooth,
+            provenance: Provenance {
+                tool: String::new(),
+                input_hash: "0".repeat(64),
+                settings: SettingsRecord {
+                    basis: String::new(),
+                    criterion: String::new(),
+                    objective: String::new(),
+                    tolerances: Vec::new(),
+                    minimal_width: vec![0.0; s],
+                },
+                reached: false,
+                errors: Vec::new(),
+            },
+        }
+    }
+
+    /// The finished box: terms dropped whose sum stays below a tenth of the tolerance.
+    pub fn finish(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        trial: Trial,
+        reached: bool,
+    ) -> BoxModel {
+        let Trial {
+            mut dynamics,
+            mut outputs,
+            mut errors,
+        } = trial;
+        if self.rules.is_adaptive_degree() {
+            dynamics = self.trimmed(region, samples, &dynamics, &outputs, true);
+            outputs = self.trimmed(region, samples, &outputs, &dynamics, false);
+            errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+        }
+        BoxModel {
+            lower: region.lower.clone(),
+            upper: region.upper.clone(),
+            definite: super::certify::definite_bound(
+                self.rules.form,
+                self.layout,
+                self.components,
+                &dynamics,
+            ),
+            dynamics,
+            outputs,
+            reached,
+            errors: summarize(&errors, self.scales),
+        }
+    }
+
+    /// Drops as many of the smallest terms as leave every block's error within a tenth of its
+    /// tolerance of what it was, and below the target if it was; then fits what is left again.
+    fn trimmed(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        table: &Table,
+        other: &Table,
+        is_dynamics: bool,
+    ) -> Table {
+        let components = if is_dynamics {
+            &self.components.dynamics
+        } else {
+            &self.components.outputs
+        };
+        let points: Vec<&Sample> = samples
+            .validation
+            .iter()
+            .chain(samples.fit.iter().take(100))
+            .copied()
+            .collect();
+        let ratios = |candidate: &Table, at: &[&Sample]| {
+            let (dynamics, outputs) = if is_dynamics {
+                (candidate, other)
+            } else {
+                (other, candidate)
+            };
+            self.rules
+                .ratios(&self.errors(region, dynamics, outputs, at), self.scales)
+        };
+        let acceptable = |candidate: &Table| {
+            [&points, &samples.validation].into_iter().all(|at| {
+                let before = ratios(table, at);
+                let limit = |r: f64| (r + 0.1).min(self.rules.target().max(r + 1e-12));
+                ratios(candidate, at)
+                    .iter()
+                    .zip(before)
+                    .all(|(after, before)| *after <= limit(before))
+            })
+        };
+        let order = terms_by_size(
+            table,
+            components,
+            if self.options().interpolate_ends {
+                2
+            } else {
+                1
+            },
+        );
+        let without = |count: usize, refit: bool| {
+            let terms = kept_terms(table, &order[..count]);
+            if refit {
+                self.fit_table(region, samples, &terms, components)
+            } else {
+                kept_rows(table, &order[..count], components.len())
+            }
+        };
+        let refit = self.options().interpolate_ends;
+        let (mut kept, mut excess) = (0, order.len() + 1);
+        while excess - kept > 1 {
+            let middle = (kept + excess) / 2;
+            if acceptable(&without(middle, refit)) {
+                kept = middle
+            } else {
+                excess = middle
+            }
+        }
+        if kept == 0 {
+            return table.clone();
+        }
+        let fitted = without(kept, true);
+        if refit || acceptable(&fitted) {
+            fitted
+        } else {
+            without(kept, false)
+        }
+    }
+}
+
+/// Indices of terms from the smallest on; the first `protected` terms are left out.
+fn terms_by_size(table: &Table, components: &[Component], protected: usize) -> Vec<usize> {
+    let sizes = term_sizes(table, components);
+    let mut order: Vec<usize> = (protected.min(sizes.len())..sizes.len()).collect();
+    order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]).then(b.cmp(&a)));
+    order
+}
+
+/// Size of each term: root sum of squares over components, each relative to the largest
+/// coefficient of its kind, times the degree, since derivatives count as much as values.
+pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
+    let n = components.len().max(1);
+    let largest = |j: usize| {
+        let same_kind = |k: &usize| discriminant(&components[*k]) == discriminant(&components[j]);
+        let columns: Vec<usize> = (0..components.len()).filter(same_kind).collect();
+        table
+            .coefficients
+            .chunks_exact(n)
+            .flat_map(|row| columns.iter().map(|&k| row[k].abs()))
+            .fold(f64::MIN_POSITIVE, f64::max)
+    };
+    let scales: Vec<f64> = (0..components.len()).map(largest).collect();
+    let size = |(row, term): (&[f64], &Vec<u8>)| {
+        let degree: f64 = term.iter().map(|&d| f64::from(d)).sum();
+        degree.max(1.0)
+            * row
+                .iter()
+                .zip(&scales)
+                .map(|(c, s)| (c / s).powi(2))
+                .sum::<f64>()
+                .sqrt()
+    };
+    table
+        .coefficients
+        .chunks_exact(n)
+        .zip(&table.terms)
+        .map(size)
+        .collect()
+}
+
+fn kept_terms(table: &Table, dropped: &[usize]) -> Vec<Vec<u8>> {
+    (0..table.terms.len())
+        .filter(|m| !dropped.contains(m))
+        .map(|m| table.terms[m].clone())
+        .collect()
+}
+
+fn kept_rows(table: &Table, dropped: &[usize], n_components: usize) -> Table {
+    let rows = table
+        .coefficients
+        .chunks_exact(n_components.max(1))
+        .enumerate();
+    Table {
+        terms: kept_terms(table, dropped),
+        coefficients: rows
+            .filter(|(m, _)| !dropped.contains(m))
+            .flat_map(|(_, row)| row.iter().copied())
+            .collect(),
+    }
+}
