@@ -1,12 +1,10 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
+    Approximation, ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
 };
 use crate::description::mechanism::{ApproximationSettings, Criterion};
-use crate::reduced_model::{
-    BlockError, Continuity, FORMAT, InvalidModel, Provenance, ReducedModel, TreeNode,
-};
+use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
 use serde::{Deserialize, Serialize};
 
 /// Fresh points at which a finished model is checked, and their seed.
@@ -74,29 +72,19 @@ pub fn reduce(
     observer: &dyn Observer,
     database: &mut SampleDatabase,
 ) -> Result<(ReducedModel, Summary), PipelineError> {
-    let approximation = approximate(local, settings, observer, database)?;
-    let mut model = ReducedModel {
-        format: FORMAT,
-        layout: local.layout(),
-        form: approximation.form,
-        components: approximation.components,
-        tree: approximation.tree,
-        boxes: approximation.boxes,
-        continuity: approximation.continuity,
-        provenance: Provenance {
-            tool: concat!("reduce ", env!("CARGO_PKG_VERSION")).to_owned(),
-            input_hash: blake3::Hash::from(local.fingerprint()).to_hex().to_string(),
-            settings: approximation.settings,
-            reached: false,
-            errors: Vec::new(),
-        },
-    };
+    let Approximation {
+        mut model,
+        samples,
+        evaluated,
+    } = approximate(local, settings, observer, database)?;
+    model.provenance.input_hash = blake3::Hash::from(local.fingerprint()).to_hex().to_string();
+
     observer.phase("checking");
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
     model.provenance.reached =
         model.boxes.iter().all(|b| b.reached) && within(&report.errors, &model, settings.criterion);
     model.provenance.errors = report.errors;
-    let summary = summarize(&model, approximation.samples, approximation.evaluated);
+    let summary = summarize(&model, samples, evaluated);
     Ok((model, summary))
 }
 

@@ -58,7 +58,15 @@ pub fn check(
         })
         .collect();
     let samples: Vec<Sample> = samples.into_iter().flatten().collect();
-    let scales = Scales::new(&samples, &model.layout.domain);
+    let mut scales = Scales::new(&samples, &model.layout.domain);
+    let settings = &model.provenance.settings;
+    if settings
+        .tolerances
+        .iter()
+        .any(|t| t.block == Block::Combined.name())
+    {
+        scales = scales.with_combined(&settings.minimal_width);
+    }
     let internal: Vec<usize> = (0..n)
         .filter(|&i| model.layout.coordinates[i].kind == CoordinateKind::Internal)
         .collect();

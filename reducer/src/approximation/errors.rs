@@ -23,10 +23,12 @@ pub enum Block {
     Force,
     /// Position, Jacobian and load map.
     Outputs,
+    /// All coefficients of the dynamics in one weighted norm [T 5.165, 5.166].
+    Combined,
 }
 
 /// Number of blocks.
-pub(super) const N_BLOCKS: usize = 7;
+pub(super) const N_BLOCKS: usize = 8;
 
 impl Block {
     /// All blocks.
@@ -38,6 +40,7 @@ impl Block {
         Self::Damping,
         Self::Force,
         Self::Outputs,
+        Self::Combined,
     ];
 
     /// Name in settings and summaries.
@@ -50,6 +53,7 @@ impl Block {
             Self::Damping => "damping",
             Self::Force => "force",
             Self::Outputs => "outputs",
+            Self::Combined => "combined",
         }
     }
 }
@@ -73,6 +77,8 @@ pub(super) struct Scales {
     load_map: f64,
     /// Range of θ per coordinate.
     widths: Vec<f64>,
+    /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
+    combined: Option<[f64; 5]>,
 }
 
 /// Errors of one point, one per block.
@@ -126,7 +132,9 @@ impl Scales {
                 } else {
                     0.0
                 },
+                0.0,
             ],
+            combined: None,
             outputs,
             load_map: rms(&|p| {
                 p.exact
@@ -138,6 +146,54 @@ impl Scales {
             }),
             widths,
         }
+    }
+
+    /// Adds the thesis's norm. Its weights [T 5.166] make blocks comparable by their root mean
+    /// squares, but count the gyroscopic tensor by the change of mass it stands for over a box of
+    /// the minimal width, which gives it the unit of the mass.
+    pub fn with_combined(mut self, minimal_width: &[f64]) -> Self {
+        let [mass, gyroscopic, gravity, stiffness, damping, ..] = self.blocks;
+        let width = minimal_width.iter().sum::<f64>() / minimal_width.len().max(1) as f64;
+        let inverse = |rms: f64| if rms > 0.0 { 1.0 / rms } else { 0.0 };
+        let gyroscopic_weight = if gyroscopic > 0.0 {
+            width * inverse(mass)
+        } else {
+            0.0
+        };
+        let weights = [
+            inverse(mass),
+            gyroscopic_weight,
+            inverse(gravity),
+            inverse(stiffness),
+            inverse(damping),
+        ];
+        self.combined = Some(weights);
+        self.blocks[Block::Combined as usize] = 1.0;
+        self
+    }
+
+    fn combined_error(
+        &self,
+        exact: &Coefficients,
+        gyroscopic: &[f64],
+        model: &ModelCoefficients,
+    ) -> f64 {
+        let Some(weights) = self.combined else {
+            return 0.0;
+        };
+        let pairs = [
+            (&model.mass[..], &exact.mass[..]),
+            (&model.gyroscopic, gyroscopic),
+            (&model.gravity, &exact.gravity),
+            (&model.stiffness, &exact.stiffness),
+            (&model.damping, &exact.damping),
+        ];
+        let (mut error, mut size) = (0.0, 0.0);
+        for ((found, of), weight) in pairs.into_iter().zip(weights) {
+            error += (weight * difference(found, of)).powi(2);
+            size += (weight * norm(of)).powi(2);
+        }
+        self.relative(error.sqrt(), size.sqrt(), 0.0)
     }
 
     /// The block is not zero everywhere.
@@ -178,6 +234,7 @@ impl Scales {
             relative(Block::Damping, &model.damping, &exact.damping),
             relative(Block::Force, &force, &exact_force),
             self.output_error(exact, model),
+            self.combined_error(exact, gyroscopic, model),
         ]
     }
 

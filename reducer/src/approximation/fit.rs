@@ -1,8 +1,10 @@
 //! Polynomials through samples.
 
+use super::errors::norm;
 use super::least_squares::LeastSquares;
 use super::region::Region;
 use super::sample::{Sample, has_gradient};
+use crate::description::mechanism::Criterion;
 use crate::reduced_model::{Component, PolynomialValues, Table};
 use faer::Mat;
 
@@ -15,152 +17,172 @@ pub(super) struct FitOptions {
     pub interpolate_ends: bool,
 }
 
-/// Fits all components at once. Samples must determine the terms (as many as terms at least).
-pub(super) fn fit(
+/// Weights that make least squares serve the error that is measured: relative to the size of the
+/// gyroscopic tensor (the most demanding block), and, for a mean over the box, undoing the
+/// crowding of samples at the faces.
+pub(super) fn sample_weights(
     samples: &[&Sample],
     region: &Region,
-    terms: &[Vec<u8>],
-    components: &[Component],
-    options: FitOptions,
-) -> Table {
-    let mut table = Table {
-        terms: terms.to_vec(),
-        coefficients: vec![0.0; terms.len() * components.len()],
+    criterion: Criterion,
+) -> Vec<f64> {
+    let sizes: Vec<f64> = samples.iter().map(|p| norm(&p.gyroscopic)).collect();
+    let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
+    let relative = |size: f64| {
+        if mean > 0.0 {
+            mean / size.max(0.1 * mean)
+        } else {
+            1.0
+        }
     };
-    let with_gradient = |c: &Component| options.gradients && has_gradient(*c);
-    for gradients in [true, false] {
-        let columns: Vec<usize> = (0..components.len())
-            .filter(|&i| with_gradient(&components[i]) == gradients)
-            .collect();
-        if !columns.is_empty() {
+    let crowding = |theta: &[f64]| -> f64 {
+        let inverse_density = |k: usize| {
+            let xi = 2.0 * (theta[k] - region.middle(k)) / region.width(k);
+            (1.0 - xi * xi).max(0.0).sqrt().max(0.05)
+        };
+        (0..theta.len()).map(inverse_density).product()
+    };
+    samples
+        .iter()
+        .zip(sizes)
+        .map(|(sample, size)| match criterion {
+            Criterion::Mean => (relative(size) * crowding(sample.theta())).sqrt(),
+            Criterion::Max => relative(size),
+        })
+        .collect()
+}
+
+/// Samples with a weight each, to be fitted on a box with the given terms.
+pub(super) struct Fit<'a> {
+    pub samples: &'a [&'a Sample],
+    pub weights: &'a [f64],
+    pub region: &'a Region,
+    pub terms: &'a [Vec<u8>],
+    pub options: FitOptions,
+}
+
+impl Fit<'_> {
+    /// Fits all components at once, those with gradients in one system and the others in a second
+    /// one. There must be at least as many samples as terms.
+    pub fn table(&self, components: &[Component]) -> Table {
+        let mut table = Table {
+            terms: self.terms.to_vec(),
+            coefficients: vec![0.0; self.terms.len() * components.len()],
+        };
+        for gradients in [true, false] {
+            let belongs = |c: Component| (self.options.gradients && has_gradient(c)) == gradients;
+            let columns: Vec<usize> = (0..components.len())
+                .filter(|&i| belongs(components[i]))
+                .collect();
+            if columns.is_empty() {
+                continue;
+            }
             let part: Vec<Component> = columns.iter().map(|&i| components[i]).collect();
-            let solution = if options.interpolate_ends {
-                fit_between_ends(samples, region, terms, &part, gradients)
-            } else {
-                fit_free(samples, region, terms, &part, gradients)
-            };
+            let solution = self.solve(&part, gradients);
             for (j, &column) in columns.iter().enumerate() {
-                for m in 0..terms.len() {
+                for m in 0..self.terms.len() {
                     table.coefficients[m * components.len() + column] = solution[(m, j)];
                 }
             }
         }
+        table
     }
-    table
-}
 
-/// Values, then gradients times half width over degree (about the size of the derivative of a
-/// Chebyshev polynomial in the mean), of every term at every sample.
-fn design(
-    samples: &[&Sample],
-    region: &Region,
-    terms: &[Vec<u8>],
-    gradients: bool,
-) -> (Mat<f64>, Vec<f64>) {
-    let s = region.dimension();
-    let degree = terms
-        .iter()
-        .map(|t| t.iter().map(|&d| u32::from(d)).sum::<u32>())
-        .max()
-        .unwrap_or(0)
-        .max(1);
-    let weights: Vec<f64> = (0..s)
-        .map(|k| 0.5 * region.width(k) / f64::from(degree))
-        .collect();
-    let blocks = if gradients { 1 + s } else { 1 };
-    let degrees: Vec<u8> = terms.iter().flatten().copied().collect();
-    let mut matrix = Mat::zeros(blocks * samples.len(), terms.len());
-    let mut at = PolynomialValues::default();
-    for (i, sample) in samples.iter().enumerate() {
-        at.fill(&degrees, sample.theta(), &region.lower, &region.upper);
-        for (m, v) in at.terms().iter().enumerate() {
-            matrix[(i, m)] = *v;
+    fn solve(&self, components: &[Component], gradients: bool) -> Mat<f64> {
+        let matrix = self.matrix(gradients);
+        let right = self.observations(components, gradients);
+        match self.ends().filter(|_| self.options.interpolate_ends) {
+            Some(ends) => self.solve_between_ends(matrix, right, components, ends),
+            None => LeastSquares::new(matrix).solve(right),
         }
-        for k in 0..blocks - 1 {
-            for (m, v) in at.gradient(k).iter().enumerate() {
-                matrix[((k + 1) * samples.len() + i, m)] = weights[k] * v;
+    }
+
+    /// Weights of the gradient rows: half width over degree, about the inverse size of the
+    /// derivative of a Chebyshev polynomial.
+    fn slope_weight(&self, k: usize) -> f64 {
+        let total = |t: &Vec<u8>| t.iter().map(|&d| u32::from(d)).sum::<u32>();
+        let degree = self.terms.iter().map(total).max().unwrap_or(0).max(1);
+        0.5 * self.region.width(k) / f64::from(degree)
+    }
+
+    /// Rows: values of the terms at every sample, then derivatives along each coordinate.
+    fn matrix(&self, gradients: bool) -> Mat<f64> {
+        let (n, s) = (self.samples.len(), self.region.dimension());
+        let blocks = if gradients { 1 + s } else { 1 };
+        let slope_weights: Vec<f64> = (0..s).map(|k| self.slope_weight(k)).collect();
+        let degrees: Vec<u8> = self.terms.iter().flatten().copied().collect();
+        let mut matrix = Mat::zeros(blocks * n, self.terms.len());
+        let mut at = PolynomialValues::default();
+        for (i, sample) in self.samples.iter().enumerate() {
+            at.fill(
+                &degrees,
+                sample.theta(),
+                &self.region.lower,
+                &self.region.upper,
+            );
+            for (m, v) in at.terms().iter().enumerate() {
+                matrix[(i, m)] = self.weights[i] * v;
+            }
+            for k in 0..blocks - 1 {
+                let weight = self.weights[i] * slope_weights[k];
+                for (m, v) in at.gradient(k).iter().enumerate() {
+                    matrix[((k + 1) * n + i, m)] = weight * v;
+                }
             }
         }
+        matrix
     }
-    (matrix, weights)
-}
 
-/// Values and weighted gradients of the components, in the order of [`design`].
-fn observations(
-    samples: &[&Sample],
-    components: &[Component],
-    weights: &[f64],
-    gradients: bool,
-) -> Mat<f64> {
-    let blocks = if gradients { 1 + weights.len() } else { 1 };
-    Mat::from_fn(blocks * samples.len(), components.len(), |row, j| {
-        let (block, i) = (row / samples.len(), row % samples.len());
-        if block == 0 {
-            samples[i].value(components[j])
-        } else {
-            weights[block - 1] * samples[i].slope(components[j], block - 1)
-        }
-    })
-}
-
-fn fit_free(
-    samples: &[&Sample],
-    region: &Region,
-    terms: &[Vec<u8>],
-    components: &[Component],
-    gradients: bool,
-) -> Mat<f64> {
-    let (matrix, weights) = design(samples, region, terms, gradients);
-    let right = observations(samples, components, &weights, gradients);
-    LeastSquares::new(matrix).solve(right)
-}
-
-/// s = 1: T₀ and T₁ carry the values at the ends, the rest is fitted with T_k − T_{k mod 2},
-/// which vanish there.
-fn fit_between_ends(
-    samples: &[&Sample],
-    region: &Region,
-    terms: &[Vec<u8>],
-    components: &[Component],
-    gradients: bool,
-) -> Mat<f64> {
-    let at_end = |end: f64| samples.iter().find(|p| p.theta()[0] == end);
-    let (Some(low), Some(high)) = (at_end(region.lower[0]), at_end(region.upper[0])) else {
-        return fit_free(samples, region, terms, components, gradients);
-    };
-    let (matrix, weights) = design(samples, region, terms, gradients);
-    let mut right = observations(samples, components, &weights, gradients);
-    let ends: Vec<[f64; 2]> = components
-        .iter()
-        .map(|&c| {
-            [
-                0.5 * (high.value(c) + low.value(c)),
-                0.5 * (high.value(c) - low.value(c)),
-            ]
+    /// Values and gradients of the components, in the rows of [`matrix`](Self::matrix).
+    fn observations(&self, components: &[Component], gradients: bool) -> Mat<f64> {
+        let (n, s) = (self.samples.len(), self.region.dimension());
+        let blocks = if gradients { 1 + s } else { 1 };
+        let slope_weights: Vec<f64> = (0..s).map(|k| self.slope_weight(k)).collect();
+        Mat::from_fn(blocks * n, components.len(), |row, j| {
+            let (block, i) = (row / n, row % n);
+            self.weights[i]
+                * match block {
+                    0 => self.samples[i].value(components[j]),
+                    _ => slope_weights[block - 1] * self.samples[i].slope(components[j], block - 1),
+                }
         })
-        .collect();
-    for i in 0..right.nrows() {
-        for (j, end) in ends.iter().enumerate() {
-            right[(i, j)] -= matrix[(i, 0)] * end[0] + matrix[(i, 1)] * end[1];
-        }
     }
-    let parity = |m: usize| usize::from(terms[m][0] % 2);
-    let inner = Mat::from_fn(matrix.nrows(), terms.len() - 2, |i, m| {
-        matrix[(i, m + 2)] - matrix[(i, parity(m + 2))]
-    });
-    let solution = if terms.len() > 2 {
-        LeastSquares::new(inner).solve(right)
-    } else {
-        Mat::zeros(0, components.len())
-    };
-    let mut all = Mat::zeros(terms.len(), components.len());
-    for (j, end) in ends.iter().enumerate() {
-        all[(0, j)] = end[0];
-        all[(1, j)] = end[1];
-        for m in 2..terms.len() {
-            all[(m, j)] = solution[(m - 2, j)];
-            all[(parity(m), j)] -= solution[(m - 2, j)];
-        }
+
+    /// s = 1: the samples at the ends of the box.
+    fn ends(&self) -> Option<[&Sample; 2]> {
+        let at = |end: f64| self.samples.iter().find(|p| p.theta()[0] == end).copied();
+        Some([at(self.region.lower[0])?, at(self.region.upper[0])?])
     }
-    all
+
+    /// s = 1: T₀ and T₁ carry the values at the ends, the rest is fitted with T_k − T_{k mod 2},
+    /// which vanish there. The first two terms must be T₀ and T₁.
+    fn solve_between_ends(
+        &self,
+        matrix: Mat<f64>,
+        mut right: Mat<f64>,
+        components: &[Component],
+        ends: [&Sample; 2],
+    ) -> Mat<f64> {
+        let n_terms = self.terms.len();
+        let mut all = Mat::zeros(n_terms, components.len());
+        for (j, &c) in components.iter().enumerate() {
+            let [low, high] = ends.map(|p| p.value(c));
+            (all[(0, j)], all[(1, j)]) = (0.5 * (high + low), 0.5 * (high - low));
+            for i in 0..right.nrows() {
+                right[(i, j)] -= matrix[(i, 0)] * all[(0, j)] + matrix[(i, 1)] * all[(1, j)];
+            }
+        }
+        if n_terms > 2 {
+            let parity = |m: usize| usize::from(self.terms[m][0] % 2);
+            let column = |i: usize, m: usize| matrix[(i, m + 2)] - matrix[(i, parity(m + 2))];
+            let solution =
+                LeastSquares::new(Mat::from_fn(matrix.nrows(), n_terms - 2, column)).solve(right);
+            for j in 0..components.len() {
+                for m in 2..n_terms {
+                    all[(m, j)] = solution[(m - 2, j)];
+                    all[(parity(m), j)] -= solution[(m - 2, j)];
+                }
+            }
+        }
+        all
+    }
 }

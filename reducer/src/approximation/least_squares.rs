@@ -65,7 +65,6 @@ impl LeastSquares {
             right[(i, j)] * self.scales[i]
         })
     }
-
 }
 
 /// Chooses rows of a matrix (one per point, `rows[i]` of equal length m) by pivoted

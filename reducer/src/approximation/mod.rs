@@ -1,5 +1,6 @@
 //! From exact coefficients at chosen configurations to polynomials on boxes [T 5.6].
 
+mod audit;
 mod certify;
 mod check;
 mod components;
@@ -29,10 +30,8 @@ pub use observer::{Observer, Progress, Silent};
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 
-use crate::description::mechanism::ApproximationSettings;
-use crate::reduced_model::{
-    BoxModel, ComponentLists, Continuity, ModelForm, ModelLayout, SettingsRecord, TreeNode,
-};
+use crate::description::mechanism::{ApproximationSettings, Criterion};
+use crate::reduced_model::{ModelLayout, ReducedModel};
 use errors::Scales;
 use region::Region;
 use rules::Rules;
@@ -61,21 +60,14 @@ pub enum ApproximationError {
     EmptyDomain,
 }
 
-/// Polynomials on a tree of boxes.
+/// How often boxes are refined again because points not seen before exceed a tolerance.
+const LAST_ATTEMPT: u64 = 3;
+
+/// A model and what it cost.
 #[derive(Debug, Clone)]
 pub struct Approximation {
-    /// What is stored.
-    pub form: ModelForm,
-    /// Meaning of the numbers.
-    pub components: ComponentLists,
-    /// Tree.
-    pub tree: Vec<TreeNode>,
-    /// Boxes.
-    pub boxes: Vec<BoxModel>,
-    /// Behaviour across faces.
-    pub continuity: Continuity,
-    /// Settings as used.
-    pub settings: SettingsRecord,
+    /// The model, without hash and errors at fresh points.
+    pub model: ReducedModel,
     /// Samples used.
     pub samples: usize,
     /// Samples that were not in the database.
@@ -90,36 +82,49 @@ pub fn approximate(
     database: &mut SampleDatabase,
 ) -> Result<Approximation, ApproximationError> {
     let layout = local.layout();
-    let rules = Rules::new(settings, &layout)?;
+    let mut rules = Rules::new(settings, &layout)?;
     let mut store = SampleStore::new(local, database, rules.form, layout.n());
 
     observer.phase("probing");
     let probes = probe(&layout, &mut store)?;
     let components = components::find_components(&layout, rules.form, &probes);
-    let scales = Scales::new(&probes, &layout.domain);
+    let mut scales = Scales::new(&probes, &layout.domain);
+    if rules.thesis {
+        scales = scales.with_combined(&rules.minimal_width);
+    }
 
-    observer.phase("refining");
-    let context = Context {
-        layout: &layout,
-        rules: &rules,
-        components: &components,
-        scales: &scales,
-    };
-    let (tree, mut boxes) = refine::refine(&context, &mut store, observer)?.into_parts();
+    let mut attempt = 0;
+    loop {
+        observer.phase("refining");
+        let context = Context {
+            layout: &layout,
+            rules: &rules,
+            components: &components,
+            scales: &scales,
+        };
+        let (tree, mut boxes) = refine::refine(&context, &mut store, observer)?.into_parts();
 
-    observer.phase("joining");
-    let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
+        observer.phase("joining");
+        let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
 
-    Ok(Approximation {
-        form: rules.form,
-        settings: rules.record(&scales),
-        tree,
-        boxes,
-        continuity,
-        samples: store.len(),
-        evaluated: store.n_evaluated(),
-        components,
-    })
+        observer.phase("auditing");
+        let model = context.draft(layout.clone(), tree, boxes, continuity);
+        let excess = audit::excess(&context, &mut store, &model, attempt)?;
+        let complete = model.boxes.iter().all(|b| b.reached);
+        if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
+            return Ok(Approximation {
+                model,
+                samples: store.len(),
+                evaluated: store.n_evaluated(),
+            });
+        }
+        rules.target *= match rules.criterion {
+            Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
+            // The points that were too far off now take part in the validation.
+            Criterion::Max => 0.9,
+        };
+        attempt += 1;
+    }
 }
 
 /// Samples at fixed points of the whole domain that show what varies and how large it is.

@@ -15,7 +15,7 @@ pub struct Progress {
 
 /// Receives progress. Calls come from one thread.
 pub trait Observer {
-    /// A phase begins: `probing`, `refining`, `joining`, `checking`.
+    /// A phase begins: `probing`, `refining`, `joining`, `auditing`, `checking`.
     fn phase(&self, _name: &str) {}
     /// A wave begins.
     fn progress(&self, _progress: &Progress) {}

@@ -77,6 +77,15 @@ pub(super) fn refine(
         &mut tree,
         vec![OpenBox::new(root, domain)],
     )?;
+    if context.rules.continuous && matches!(context.rules.basis, Basis::Lagrange { .. }) {
+        loop {
+            let open = nest_faces(&mut tree);
+            if open.is_empty() {
+                break;
+            }
+            run(context, store, observer, &mut tree, open)?;
+        }
+    }
     if context.layout.n_rigid == 1 && context.rules.is_adaptive_degree() {
         let candidates = merge_candidates(context, &tree);
         run(context, store, observer, &mut tree, candidates)?;
@@ -186,6 +195,25 @@ impl OpenBox {
     }
 }
 
+/// Bisects finished boxes whose face with a neighbour is nested in neither: traces there could
+/// not be made equal. Ends, since no box becomes narrower than its neighbours are.
+fn nest_faces(tree: &mut BoxTree) -> Vec<OpenBox> {
+    let leaves = tree.leaves();
+    let mut open = Vec::new();
+    for (i, (node, region)) in leaves.iter().enumerate() {
+        let axis = leaves[i + 1..]
+            .iter()
+            .find_map(|(_, other)| region.axis_to_nest(other));
+        if let Some(axis) = axis {
+            let (low, high) = tree.split(*node, region, axis);
+            let (low_region, high_region) = region.bisected(axis);
+            open.push(OpenBox::new(low, low_region));
+            open.push(OpenBox::new(high, high_region));
+        }
+    }
+    open
+}
+
 /// Two finished neighbours as one box of the largest degree, once.
 fn merge_candidates(context: &Context, tree: &BoxTree) -> Vec<OpenBox> {
     let numbers = |b: &BoxModel| b.dynamics.coefficients.len() + b.outputs.coefficients.len();
@@ -227,12 +255,18 @@ fn plan(context: &Context, store: &SampleStore, state: &OpenBox) -> Plan {
         ),
     };
     let count = match context.rules.criterion {
+        _ if context.rules.thesis => 0,
         Criterion::Mean => 8 + 6 * s,
         Criterion::Max => 16 + 16 * s,
     };
-    let taken: BTreeSet<Vec<u64>> = fit.iter().map(|p| key(p)).collect();
+    let mut taken: BTreeSet<Vec<u64>> = fit.iter().map(|p| key(p)).collect();
     let mut validation = points::validation(region, state.round, count);
-    validation.retain(|p| !taken.contains(&key(p)) && is_admitted(context, p));
+    if context.rules.criterion == Criterion::Max && !context.rules.thesis {
+        // Whatever was seen before must not be worse than the largest error allowed.
+        let known = store.inside(region, usize::MAX);
+        validation.extend(known.iter().map(|p| p.theta().to_vec()));
+    }
+    validation.retain(|p| taken.insert(key(p)) && is_admitted(context, p));
     Plan { fit, validation }
 }
 
@@ -376,12 +410,11 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
     let (rules, region) = (context.rules, &state.region);
     let ratios = rules.ratios(&trial.errors, context.scales);
     let outputs = ratios[Block::Outputs as usize];
-    let dynamics = ratios[..Block::Outputs as usize]
-        .iter()
-        .copied()
-        .fold(0.0, f64::max);
+    let of_dynamics = Block::ALL.into_iter().filter(|b| *b != Block::Outputs);
+    let dynamics = of_dynamics.map(|b| ratios[b as usize]).fold(0.0, f64::max);
     let error = dynamics.max(outputs);
-    if error <= rules.target() {
+    if error <= rules.target {
+        let trial = lowest_degrees(context, state, samples, trial);
         return Outcome::Accept(Box::new(context.finish(region, samples, trial, true)));
     }
     if state.merge_below.is_some() {
@@ -389,13 +422,13 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
     }
     let axis = bisection_axis(context, region, samples, &trial);
     let raised = |limit: usize| {
-        let next = |degree: Degree, ratio: f64| degree.raised(ratio, rules.target(), limit);
+        let next = |degree: Degree, ratio: f64| degree.raised(ratio, rules.target, limit);
         (next(state.dynamics, dynamics), next(state.outputs, outputs))
     };
     let may_raise = |limit: usize| {
         rules.is_adaptive_degree()
-            && (dynamics <= rules.target() || state.dynamics.now < limit)
-            && (outputs <= rules.target() || state.outputs.now < limit)
+            && (dynamics <= rules.target || state.dynamics.now < limit)
+            && (outputs <= rules.target || state.outputs.now < limit)
     };
     let limit = rules.preferred_degree(region.dimension());
     let promising = || region.dimension() > 1 || decays(context, region, samples, state, error);
@@ -424,6 +457,37 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
         trial,
         error <= 1.0,
     )))
+}
+
+/// Degrees that a step skipped may do as well; the samples are there.
+fn lowest_degrees(
+    context: &Context,
+    state: &OpenBox,
+    samples: &TrialSamples,
+    mut trial: Trial,
+) -> Trial {
+    let skipped =
+        |degree: Degree| degree.before.map_or(degree.now, |(before, _)| before + 1)..degree.now;
+    let is_good = |trial: &Trial| {
+        let ratios = context.rules.ratios(&trial.errors, context.scales);
+        ratios.iter().all(|r| *r <= context.rules.target)
+    };
+    let mut dynamics = state.dynamics.now;
+    for degree in skipped(state.dynamics).rev() {
+        let lower = context.attempt(&state.region, samples, degree, state.outputs.now);
+        if !is_good(&lower) {
+            break;
+        }
+        (trial, dynamics) = (lower, degree);
+    }
+    for degree in skipped(state.outputs).rev() {
+        let lower = context.attempt(&state.region, samples, dynamics, degree);
+        if !is_good(&lower) {
+            break;
+        }
+        trial = lower;
+    }
+    trial
 }
 
 impl Degree {
@@ -468,7 +532,7 @@ fn decays(
         .into_iter()
         .fold(0.0, f64::max);
     let decay = (error / before).sqrt();
-    let needed = (context.rules.target() / error).ln() / decay.ln();
+    let needed = (context.rules.target / error).ln() / decay.ln();
     decay < SLOW_DECAY && state.dynamics.now as f64 + needed <= context.rules.max_degree as f64
 }
 

@@ -55,6 +55,30 @@ impl Region {
         (low, high)
     }
 
+    /// The face (a box without extent in one direction) that two boxes share, if they share one.
+    pub fn common_face(&self, other: &Self) -> Option<Self> {
+        let s = self.dimension();
+        let lower: Vec<f64> = (0..s).map(|k| self.lower[k].max(other.lower[k])).collect();
+        let upper: Vec<f64> = (0..s).map(|k| self.upper[k].min(other.upper[k])).collect();
+        let flat = (0..s).filter(|&k| lower[k] == upper[k]).count();
+        let apart = (0..s).any(|k| lower[k] > upper[k]);
+        (flat == 1 && !apart).then_some(Self { lower, upper })
+    }
+
+    /// For two boxes whose common face is nested in neither: an axis along which this one must be
+    /// bisected so that faces become nested.
+    pub fn axis_to_nest(&self, other: &Self) -> Option<usize> {
+        let face = self.common_face(other)?;
+        let spans = |k: &usize| face.width(*k) > 0.0;
+        let wider = |k: usize| self.width(k) > other.width(k);
+        let narrower = |k: usize| self.width(k) < other.width(k);
+        let mixed = (0..self.dimension()).filter(spans).any(narrower);
+        (0..self.dimension())
+            .filter(spans)
+            .find(|&k| wider(k))
+            .filter(|_| mixed)
+    }
+
     /// Every point of the box violates this inequality.
     pub fn is_outside(&self, inequality: &LinearInequality) -> bool {
         let corner = |k: usize| {

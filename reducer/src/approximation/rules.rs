@@ -51,6 +51,10 @@ pub(super) struct Rules {
     pub max_degree: usize,
     /// Neighbours must agree on faces.
     pub continuous: bool,
+    /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
+    pub target: f64,
+    /// Form and bases of the thesis: its norm, and its validation points half-way to the faces.
+    pub thesis: bool,
 }
 
 impl Rules {
@@ -65,7 +69,14 @@ impl Rules {
             found,
             expected,
         };
-        let mut tolerances = [settings.tolerance; N_BLOCKS];
+        let thesis =
+            settings.form == Form::Direct && !matches!(settings.basis, Basis::Chebyshev { .. });
+        let mut tolerances = [if thesis {
+            f64::INFINITY
+        } else {
+            settings.tolerance
+        }; N_BLOCKS];
+        tolerances[Block::Combined as usize] = settings.tolerance;
         for (name, tolerance) in &settings.block_tolerances {
             match Block::ALL.iter().find(|b| b.name() == name) {
                 Some(block) => tolerances[*block as usize] = *tolerance,
@@ -77,7 +88,7 @@ impl Rules {
             }
         }
         for (block, &t) in Block::ALL.iter().zip(&tolerances) {
-            if !(t > 0.0 && t.is_finite()) {
+            if !(t > 0.0 && (thesis || t.is_finite())) {
                 return Err(out_of_range(
                     &format!("the tolerance of `{}`", block.name()),
                     t,
@@ -125,6 +136,12 @@ impl Rules {
             continuous: settings
                 .continuity
                 .map_or(default_continuity, |c| c == Continuity::C0),
+            target: match settings.criterion {
+                _ if thesis => 1.0,
+                Criterion::Mean => 0.8,
+                Criterion::Max => 0.7,
+            },
+            thesis,
         })
     }
 
@@ -162,14 +179,6 @@ impl Rules {
         ratios
     }
 
-    /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
-    pub fn target(&self) -> f64 {
-        match self.criterion {
-            Criterion::Mean => 0.9,
-            Criterion::Max => 0.7,
-        }
-    }
-
     /// Bisection along this axis leaves boxes of the minimal width [T 5.171].
     pub fn may_bisect(&self, region: &Region, axis: usize) -> bool {
         region.width(axis) >= 2.0 * self.minimal_width[axis] * (1.0 - 1e-12)
@@ -191,7 +200,9 @@ impl Rules {
     }
 
     pub fn record(&self, scales: &Scales) -> SettingsRecord {
-        let present = Block::ALL.into_iter().filter(|b| scales.is_present(*b));
+        let present = Block::ALL
+            .into_iter()
+            .filter(|b| scales.is_present(*b) && self.tolerances[*b as usize].is_finite());
         SettingsRecord {
             basis: match self.basis {
                 Basis::Quadratic => "quadratic".to_owned(),

@@ -62,6 +62,21 @@ impl BoxTree {
             .count()
     }
 
+    /// Finished boxes.
+    pub fn leaves(&self) -> Vec<(NodeId, Region)> {
+        let leaf = |(i, node): (usize, &Node)| match node {
+            Node::Leaf(b) => Some((
+                NodeId(i),
+                Region {
+                    lower: b.lower.clone(),
+                    upper: b.upper.clone(),
+                },
+            )),
+            _ => None,
+        };
+        self.nodes.iter().enumerate().filter_map(leaf).collect()
+    }
+
     /// Nodes whose two children are both leaves, with those leaves.
     pub fn pairs(&self) -> Vec<(NodeId, &BoxModel, &BoxModel)> {
         let pair = |(i, node): (usize, &Node)| match node {

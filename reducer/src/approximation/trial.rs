@@ -1,7 +1,7 @@
 //! One attempt at one box: fit, measure at fresh points, drop what is not needed.
 
 use super::errors::{PointErrors, Scales, summarize};
-use super::fit::{FitOptions, fit};
+use super::fit::{Fit, FitOptions, sample_weights};
 use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
@@ -9,7 +9,7 @@ use super::terms::{tensor, total_degree};
 use crate::description::mechanism::Basis;
 use crate::reduced_model::{
     BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
-    Provenance, ReducedModel, SettingsRecord, Table, TreeNode, Workspace,
+    Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
 use std::mem::discriminant;
 
@@ -95,7 +95,20 @@ impl Context<'_> {
                 coefficients: Vec::new(),
             };
         }
-        fit(&samples.fit, region, terms, components, self.options())
+        let options = self.options();
+        let weights = if options.gradients {
+            sample_weights(&samples.fit, region, self.rules.criterion)
+        } else {
+            vec![1.0; samples.fit.len()]
+        };
+        Fit {
+            samples: &samples.fit,
+            weights: &weights,
+            region,
+            terms,
+            options,
+        }
+        .table(components)
     }
 
     /// Errors through the evaluator that users get.
@@ -138,34 +151,40 @@ impl Context<'_> {
 
     /// A model of one box, for measuring.
     fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
-        let s = self.layout.n_rigid;
         let domain = Domain {
             lower: tables.lower.clone(),
             upper: tables.upper.clone(),
-            periodic: vec![false; s],
+            periodic: vec![false; self.layout.n_rigid],
             inequalities: Vec::new(),
         };
+        let layout = ModelLayout {
+            domain,
+            ..self.layout.clone()
+        };
+        let tree = vec![TreeNode::Leaf { index: 0 }];
+        self.draft(layout, tree, vec![tables], Continuity::Smooth)
+    }
+
+    /// A model whose errors are not known yet.
+    pub fn draft(
+        &self,
+        layout: ModelLayout,
+        tree: Vec<TreeNode>,
+        boxes: Vec<BoxModel>,
+        continuity: Continuity,
+    ) -> ReducedModel {
         ReducedModel {
             format: FORMAT,
-            layout: ModelLayout {
-                domain,
-                ..self.layout.clone()
-            },
+            layout,
             form: self.rules.form,
             components: self.components.clone(),
-            tree: vec![TreeNode::Leaf { index: 0 }],
-            boxes: vec![tables],
-            continuity: Continuity::Smooth,
+            tree,
+            boxes,
+            continuity,
             provenance: Provenance {
-                tool: String::new(),
+                tool: concat!("reduce ", env!("CARGO_PKG_VERSION")).to_owned(),
                 input_hash: "0".repeat(64),
-                settings: SettingsRecord {
-                    basis: String::new(),
-                    criterion: String::new(),
-                    objective: String::new(),
-                    tolerances: Vec::new(),
-                    minimal_width: vec![0.0; s],
-                },
+                settings: self.rules.record(self.scales),
                 reached: false,
                 errors: Vec::new(),
             },
@@ -239,7 +258,7 @@ impl Context<'_> {
         let acceptable = |candidate: &Table| {
             [&points, &samples.validation].into_iter().all(|at| {
                 let before = ratios(table, at);
-                let limit = |r: f64| (r + 0.1).min(self.rules.target().max(r + 1e-12));
+                let limit = |r: f64| (r + 0.1).min(self.rules.target.max(r + 1e-12));
                 ratios(candidate, at)
                     .iter()
                     .zip(before)

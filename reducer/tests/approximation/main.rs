@@ -5,7 +5,9 @@ mod orthoglide;
 mod quality;
 
 use reducer::approximation::{LocalModel, SampleDatabase, Silent};
-use reducer::description::mechanism::{ApproximationSettings, Basis, Criterion, Form, Objective, Origin};
+use reducer::description::mechanism::{
+    ApproximationSettings, Basis, Criterion, Form, Objective, Origin,
+};
 use reducer::pipeline::{Summary, reduce};
 use reducer::reduced_model::ReducedModel;
 
@@ -26,6 +28,10 @@ pub fn settings(minimal_width: &[f64]) -> ApproximationSettings {
 }
 
 /// A model without a database on disk.
-pub fn reduced(local: &dyn LocalModel, settings: &ApproximationSettings) -> (ReducedModel, Summary) {
-    reduce(local, settings, &Silent, &mut SampleDatabase::in_memory()).expect("the mechanism can be reduced")
+pub fn reduced(
+    local: &dyn LocalModel,
+    settings: &ApproximationSettings,
+) -> (ReducedModel, Summary) {
+    reduce(local, settings, &Silent, &mut SampleDatabase::in_memory())
+        .expect("the mechanism can be reduced")
 }

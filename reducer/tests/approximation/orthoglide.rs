@@ -38,21 +38,33 @@ impl Orthoglide {
 
 impl LocalModel for Orthoglide {
     fn layout(&self) -> ModelLayout {
-        let coordinate = |name: &str| CoordinateInfo { name: name.to_owned(), kind: CoordinateKind::Rigid, unit: "m".to_owned() };
+        let coordinate = |name: &str| CoordinateInfo {
+            name: name.to_owned(),
+            kind: CoordinateKind::Rigid,
+            unit: "m".to_owned(),
+        };
         ModelLayout {
             name: "orthoglide".to_owned(),
             coordinates: ["x", "y", "z"].map(coordinate).to_vec(),
             n_rigid: 3,
             outputs: vec!["effector".to_owned()],
             loaded: Vec::new(),
-            domain: Domain { lower: vec![-0.08; 3], upper: vec![0.26; 3], periodic: vec![false; 3], inequalities: Vec::new() },
+            domain: Domain {
+                lower: vec![-0.08; 3],
+                upper: vec![0.26; 3],
+                periodic: vec![false; 3],
+                inequalities: Vec::new(),
+            },
             full_dofs: 27,
         }
     }
 
     fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
         self.evaluations.fetch_add(1, Ordering::Relaxed);
-        let singular = |reason: &str| SampleFailure::Singular { theta: theta.to_vec(), reason: reason.to_owned() };
+        let singular = |reason: &str| SampleFailure::Singular {
+            theta: theta.to_vec(),
+            reason: reason.to_owned(),
+        };
         let p = Self::effector(theta).ok_or_else(|| singular("cannot be assembled"))?;
         let s = Vector3::new(theta[0] - L, theta[1] - L, theta[2] - L);
         let a = Matrix3::from_fn(|i, j| p[j] - if i == j { s[i] } else { 0.0 });
@@ -62,7 +74,9 @@ impl LocalModel for Orthoglide {
         let slope = |k: usize| {
             let dp: Vector3<f64> = jacobian.column(k).into();
             let da = Matrix3::from_fn(|i, j| dp[j] - if i == j && i == k { 1.0 } else { 0.0 });
-            let db = Matrix3::from_diagonal(&Vector3::from_fn(|i, _| dp[i] - if i == k { 1.0 } else { 0.0 }));
+            let db = Matrix3::from_diagonal(&Vector3::from_fn(|i, _| {
+                dp[i] - if i == k { 1.0 } else { 0.0 }
+            }));
             inverse * (db - da * jacobian)
         };
         let slopes = [slope(0), slope(1), slope(2)];
@@ -71,10 +85,18 @@ impl LocalModel for Orthoglide {
             + (jacobian + jacobian.transpose()) * (ROD / 6.0)
             + jacobian.transpose() * jacobian * moving;
         let mass_gradient = slopes.map(|d| {
-            rows(&((d + d.transpose()) * (ROD / 6.0) + (d.transpose() * jacobian + jacobian.transpose() * d) * moving))
+            rows(
+                &((d + d.transpose()) * (ROD / 6.0)
+                    + (d.transpose() * jacobian + jacobian.transpose() * d) * moving),
+            )
         });
-        let (carried, own) = (GRAVITY * (EFFECTOR + 1.5 * ROD), GRAVITY * (SLIDER + 0.5 * ROD));
-        let force: Vec<f64> = (0..3).map(|k| -carried * jacobian[(2, k)] - if k == 2 { own } else { 0.0 }).collect();
+        let (carried, own) = (
+            GRAVITY * (EFFECTOR + 1.5 * ROD),
+            GRAVITY * (SLIDER + 0.5 * ROD),
+        );
+        let force: Vec<f64> = (0..3)
+            .map(|k| -carried * jacobian[(2, k)] - if k == 2 { own } else { 0.0 })
+            .collect();
         let mut output_jacobian = rows(&jacobian);
         output_jacobian.extend([0.0; 9]);
         Ok(Coefficients {
@@ -87,7 +109,10 @@ impl LocalModel for Orthoglide {
             potential: carried * p.z + own * theta[2],
             gravity: force.clone(),
             force,
-            force_gradient: slopes.iter().map(|d| (0..3).map(|j| -carried * d[(2, j)]).collect()).collect(),
+            force_gradient: slopes
+                .iter()
+                .map(|d| (0..3).map(|j| -carried * d[(2, j)]).collect())
+                .collect(),
             outputs: vec![OutputCoefficients {
                 position: p.into(),
                 rotation: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
@@ -104,21 +129,30 @@ impl LocalModel for Orthoglide {
 }
 
 fn rows(m: &Matrix3<f64>) -> Vec<f64> {
-    (0..3).flat_map(|i| (0..3).map(move |j| m[(i, j)])).collect()
+    (0..3)
+        .flat_map(|i| (0..3).map(move |j| m[(i, j)]))
+        .collect()
 }
 
 /// The oracle itself: a sample of the independent results (closed form differentiated by CasADi,
 /// confirmed by Pinocchio) at θ = (−0.08, −0.08, −0.08) and home.
 #[test]
 fn closed_form_agrees_with_independent_results() {
-    let corner = Orthoglide::default().evaluate(&[-0.08; 3]).expect("regular");
+    let corner = Orthoglide::default()
+        .evaluate(&[-0.08; 3])
+        .expect("regular");
     let close = |a: f64, b: f64| assert!((a - b).abs() <= 2e-13 * b.abs().max(1.0), "{a} {b}");
     close(corner.mass[0], 2.8841755255533066);
     close(corner.mass[1], 1.3738810326628093);
     close(corner.outputs[0].position[1], -0.10540813891189353);
     close(corner.outputs[0].jacobian[1], 0.3950134113313761);
     let h = corner.gyroscopic();
-    for (index, value) in [(0, -12.854835750486334), (1, -9.34501573303373), (4, -15.555312952859243), (5, -10.111197704910019)] {
+    for (index, value) in [
+        (0, -12.854835750486334),
+        (1, -9.34501573303373),
+        (4, -15.555312952859243),
+        (5, -10.111197704910019),
+    ] {
         close(h[index], value);
     }
     close(corner.force[0], -5.425114191225122);

@@ -10,14 +10,63 @@ fn explore() {
     let t = |name: &str, f: &dyn Fn() -> reducer::pipeline::Summary| {
         let start = std::time::Instant::now();
         let s = f();
-        println!("{name}: {:?} boxes {} samples {} numbers {} / {} reached {} cert {} {:?}", start.elapsed(), s.boxes, s.samples, s.stored_numbers, s.stored_numbers_outputs, s.reached, s.certified, s.continuity);
-        for e in &s.errors { println!("     {} {:.5} {:.5}", e.block, e.mean, e.max); }
+        println!(
+            "{name}: {:?} boxes {} samples {} numbers {} / {} reached {} cert {} {:?}",
+            start.elapsed(),
+            s.boxes,
+            s.samples,
+            s.stored_numbers,
+            s.stored_numbers_outputs,
+            s.reached,
+            s.certified,
+            s.continuity
+        );
+        for e in &s.errors {
+            println!("     {} {:.5} {:.5}", e.block, e.mean, e.max);
+        }
     };
     let o = Orthoglide::default();
     t("default", &|| reduced(&o, &settings(&[0.05; 3])).1);
-    t("max", &|| { let mut s = settings(&[0.05; 3]); s.criterion = Criterion::Max; reduced(&o, &s).1 });
-    t("quadratic", &|| { let mut s = settings(&[0.05; 3]); s.form = Form::Direct; s.basis = Basis::Quadratic; reduced(&o, &s).1 });
-    t("lagrange", &|| { let mut s = settings(&[0.05; 3]); s.form = Form::Direct; s.basis = Basis::Lagrange{order: 2}; reduced(&o, &s).1 });
-    t("flex1", &|| reduced(&Flexible::new(1, 3), &settings(&[0.03; 1])).1);
-    t("flex2", &|| reduced(&Flexible::new(2, 2), &settings(&[0.03; 2])).1);
+    if std::env::var("SHORT").is_ok() {
+        return;
+    }
+    t("max", &|| {
+        let mut s = settings(&[0.05; 3]);
+        s.criterion = Criterion::Max;
+        reduced(&o, &s).1
+    });
+    t("quadratic", &|| {
+        let mut s = settings(&[0.05; 3]);
+        s.form = Form::Direct;
+        s.basis = Basis::Quadratic;
+        reduced(&o, &s).1
+    });
+    t("lagrange", &|| {
+        let mut s = settings(&[0.05; 3]);
+        s.form = Form::Direct;
+        s.basis = Basis::Lagrange { order: 2 };
+        reduced(&o, &s).1
+    });
+    for g in [0.01, 0.02, 0.03, 1.0] {
+        for (name, basis) in [
+            ("quadratic", Basis::Quadratic),
+            ("lagrange", Basis::Lagrange { order: 2 }),
+        ] {
+            t(&format!("{name} gyro {g}"), &|| {
+                let mut s = settings(&[0.05; 3]);
+                s.form = Form::Direct;
+                s.basis = basis;
+                s.block_tolerances = ["gyroscopic", "gravity", "force", "outputs"]
+                    .map(|b| (b.to_owned(), g))
+                    .to_vec();
+                reduced(&o, &s).1
+            });
+        }
+    }
+    t("flex1", &|| {
+        reduced(&Flexible::new(1, 3), &settings(&[0.03; 1])).1
+    });
+    t("flex2", &|| {
+        reduced(&Flexible::new(2, 2), &settings(&[0.03; 2])).1
+    });
 }
