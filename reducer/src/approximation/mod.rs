@@ -12,6 +12,7 @@ mod factors;
 mod fit;
 mod least_squares;
 mod observer;
+mod plan;
 mod points;
 mod refine;
 mod region;
@@ -22,6 +23,7 @@ mod store;
 mod terms;
 mod tree;
 mod trial;
+mod trim;
 
 pub use check::{CheckReport, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
@@ -94,6 +96,7 @@ pub fn approximate(
     }
 
     let mut attempt = 0;
+    let mut memory = refine::Memory::default();
     loop {
         observer.phase("refining");
         let context = Context {
@@ -102,7 +105,8 @@ pub fn approximate(
             components: &components,
             scales: &scales,
         };
-        let (tree, mut boxes) = refine::refine(&context, &mut store, observer)?.into_parts();
+        let (tree, mut boxes) =
+            refine::refine(&context, &mut store, &mut memory, observer)?.into_parts();
 
         observer.phase("joining");
         let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);

@@ -3,20 +3,18 @@
 
 use super::database::DatabaseError;
 use super::errors::Block;
-use super::least_squares::choose_rows;
 use super::observer::{Observer, Progress};
+use super::plan::{Plan, gather, is_outside, plan};
 use super::points;
 use super::region::Region;
 use super::rules::Rules;
-use super::sample::Sample;
-use super::store::{SampleStore, key};
-use super::terms::{total_degree, total_degree_count};
+use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
 use super::trial::{Context, Trial, TrialSamples, term_sizes};
-use crate::description::mechanism::{Basis, Criterion};
-use crate::reduced_model::{BoxModel, PolynomialValues, limits};
+use crate::description::mechanism::Basis;
+use crate::reduced_model::{BoxModel, limits};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Degree of the first attempt.
 const FIRST_DEGREE: usize = 2;
@@ -42,12 +40,6 @@ struct Degree {
     before: Option<(usize, f64)>,
 }
 
-/// Points of one attempt.
-struct Plan {
-    fit: Vec<Vec<f64>>,
-    validation: Vec<Vec<f64>>,
-}
-
 enum Outcome {
     Accept(Box<BoxModel>),
     Raise {
@@ -62,40 +54,47 @@ enum Outcome {
     Drop(String),
 }
 
+/// What one refinement leaves to the next: it starts where the last one arrived.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// Number of refinements before.
+    attempt: u64,
+    /// Degrees of dynamics and outputs by box.
+    degrees: BTreeMap<u64, (usize, usize)>,
+}
+
 /// Runs until every box is finished.
 pub(super) fn refine(
     context: &Context,
     store: &mut SampleStore,
+    memory: &mut Memory,
     observer: &dyn Observer,
 ) -> Result<BoxTree, DatabaseError> {
     let (mut tree, root) = BoxTree::new();
     let domain = Region::of_domain(&context.layout.domain);
-    run(
-        context,
-        store,
-        observer,
-        &mut tree,
-        vec![OpenBox::new(root, domain)],
-    )?;
+    let start = vec![memory.open(context.rules, root, domain)];
+    run(context, store, memory, observer, &mut tree, start)?;
     if context.rules.continuous && matches!(context.rules.basis, Basis::Lagrange { .. }) {
         loop {
-            let open = nest_faces(&mut tree);
+            let open = nest_faces(context, memory, &mut tree);
             if open.is_empty() {
                 break;
             }
-            run(context, store, observer, &mut tree, open)?;
+            run(context, store, memory, observer, &mut tree, open)?;
         }
     }
     if context.layout.n_rigid == 1 && context.rules.is_adaptive_degree() {
-        let candidates = merge_candidates(context, &tree);
-        run(context, store, observer, &mut tree, candidates)?;
+        let candidates = merge_candidates(context, memory, &tree);
+        run(context, store, memory, observer, &mut tree, candidates)?;
     }
+    memory.attempt += 1;
     Ok(tree)
 }
 
 fn run(
     context: &Context,
     store: &mut SampleStore,
+    memory: &mut Memory,
     observer: &dyn Observer,
     tree: &mut BoxTree,
     mut open: Vec<OpenBox>,
@@ -108,7 +107,11 @@ fn run(
             samples: store.len(),
             worst_error_over_tolerance: worst,
         });
-        let plans: Vec<Plan> = open.par_iter().map(|b| plan(context, store, b)).collect();
+        let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
+        let plans: Vec<Plan> = open
+            .par_iter()
+            .map(|b| plan(context, store, &b.region, degree(b), b.round))
+            .collect();
         store.require(plans.iter().flat_map(|p| p.fit.iter().chain(&p.validation)))?;
         let outcomes: Vec<Outcome> = open
             .par_iter()
@@ -118,7 +121,7 @@ fn run(
         let mut next = Vec::new();
         worst = 0.0;
         for (state, outcome) in open.into_iter().zip(outcomes) {
-            worst = apply(context.rules, tree, state, outcome, &mut next).max(worst);
+            worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
         }
         open = next;
     }
@@ -127,6 +130,7 @@ fn run(
 
 fn apply(
     rules: &Rules,
+    memory: &mut Memory,
     tree: &mut BoxTree,
     state: OpenBox,
     outcome: Outcome,
@@ -141,6 +145,8 @@ fn apply(
         }
         return 0.0;
     }
+    let degrees = (state.dynamics.now, state.outputs.now);
+    memory.degrees.insert(state.region.key(), degrees);
     match outcome {
         Outcome::Accept(leaf) => {
             tree.close(state.node, *leaf);
@@ -164,40 +170,51 @@ fn apply(
             error
         }
         Outcome::Bisect { axis, error } => {
-            let (low, high) = tree.split(state.node, &state.region, axis);
-            let (low_region, high_region) = state.region.bisected(axis);
-            let start = rules.max_degree.min(FIRST_DEGREE);
-            next.push(OpenBox::with_degree(low, low_region, start));
-            next.push(OpenBox::with_degree(high, high_region, start));
+            next.extend(memory.open_halves(rules, tree, state.node, &state.region, axis));
             error
         }
     }
 }
 
-impl OpenBox {
-    fn new(node: NodeId, region: Region) -> Self {
-        Self::with_degree(node, region, FIRST_DEGREE)
-    }
-
-    fn with_degree(node: NodeId, region: Region, degree: usize) -> Self {
-        let degree = Degree {
-            now: degree,
-            before: None,
-        };
-        Self {
+impl Memory {
+    fn open(&self, rules: &Rules, node: NodeId, region: Region) -> OpenBox {
+        let first = FIRST_DEGREE.min(rules.max_degree);
+        let (dynamics, outputs) = self
+            .degrees
+            .get(&region.key())
+            .copied()
+            .unwrap_or((first, first));
+        let degree = |now: usize| Degree { now, before: None };
+        OpenBox {
             node,
             region,
-            dynamics: degree,
-            outputs: degree,
-            round: 0,
+            dynamics: degree(dynamics),
+            outputs: degree(outputs),
+            round: 1000 * self.attempt,
             merge_below: None,
         }
+    }
+
+    fn open_halves(
+        &self,
+        rules: &Rules,
+        tree: &mut BoxTree,
+        node: NodeId,
+        region: &Region,
+        axis: usize,
+    ) -> [OpenBox; 2] {
+        let (low, high) = tree.split(node, region, axis);
+        let (low_region, high_region) = region.bisected(axis);
+        [
+            self.open(rules, low, low_region),
+            self.open(rules, high, high_region),
+        ]
     }
 }
 
 /// Bisects finished boxes whose face with a neighbour is nested in neither: traces there could
 /// not be made equal. Ends, since no box becomes narrower than its neighbours are.
-fn nest_faces(tree: &mut BoxTree) -> Vec<OpenBox> {
+fn nest_faces(context: &Context, memory: &Memory, tree: &mut BoxTree) -> Vec<OpenBox> {
     let leaves = tree.leaves();
     let mut open = Vec::new();
     for (i, (node, region)) in leaves.iter().enumerate() {
@@ -205,17 +222,14 @@ fn nest_faces(tree: &mut BoxTree) -> Vec<OpenBox> {
             .iter()
             .find_map(|(_, other)| region.axis_to_nest(other));
         if let Some(axis) = axis {
-            let (low, high) = tree.split(*node, region, axis);
-            let (low_region, high_region) = region.bisected(axis);
-            open.push(OpenBox::new(low, low_region));
-            open.push(OpenBox::new(high, high_region));
+            open.extend(memory.open_halves(context.rules, tree, *node, region, axis));
         }
     }
     open
 }
 
 /// Two finished neighbours as one box of the largest degree, once.
-fn merge_candidates(context: &Context, tree: &BoxTree) -> Vec<OpenBox> {
+fn merge_candidates(context: &Context, memory: &Memory, tree: &BoxTree) -> Vec<OpenBox> {
     let numbers = |b: &BoxModel| b.dynamics.coefficients.len() + b.outputs.coefficients.len();
     tree.pairs()
         .into_iter()
@@ -224,137 +238,16 @@ fn merge_candidates(context: &Context, tree: &BoxTree) -> Vec<OpenBox> {
                 lower: low.lower.clone(),
                 upper: high.upper.clone(),
             };
+            let degree = Degree {
+                now: context.rules.max_degree,
+                before: None,
+            };
             OpenBox {
                 merge_below: Some(numbers(low) + numbers(high)),
-                ..OpenBox::with_degree(node, region, context.rules.max_degree)
+                dynamics: degree,
+                outputs: degree,
+                ..memory.open(context.rules, node, region)
             }
-        })
-        .collect()
-}
-
-/// Points at which an attempt needs samples.
-fn plan(context: &Context, store: &SampleStore, state: &OpenBox) -> Plan {
-    let (region, s) = (&state.region, context.layout.n_rigid);
-    if is_outside(context, region) {
-        return Plan {
-            fit: Vec::new(),
-            validation: Vec::new(),
-        };
-    }
-    let fit = match context.rules.basis {
-        Basis::Quadratic => points::central_composite(region),
-        Basis::Lagrange { order } => points::grid(&points::lobatto(order), s)
-            .iter()
-            .map(|xi| region.point(xi))
-            .collect(),
-        Basis::Chebyshev { .. } => adaptive_points(
-            context,
-            store,
-            region,
-            state.dynamics.now.max(state.outputs.now),
-        ),
-    };
-    let count = match context.rules.criterion {
-        _ if context.rules.thesis => 0,
-        Criterion::Mean => 8 + 6 * s,
-        Criterion::Max => 16 + 16 * s,
-    };
-    let mut taken: BTreeSet<Vec<u64>> = fit.iter().map(|p| key(p)).collect();
-    let mut validation = points::validation(region, state.round, count);
-    if context.rules.criterion == Criterion::Max && !context.rules.thesis {
-        // Whatever was seen before must not be worse than the largest error allowed.
-        let known = store.inside(region, usize::MAX);
-        validation.extend(known.iter().map(|p| p.theta().to_vec()));
-    }
-    validation.retain(|p| taken.insert(key(p)) && is_admitted(context, p));
-    Plan { fit, validation }
-}
-
-fn is_outside(context: &Context, region: &Region) -> bool {
-    context
-        .layout
-        .domain
-        .inequalities
-        .iter()
-        .any(|i| region.is_outside(i))
-}
-
-fn is_admitted(context: &Context, theta: &[f64]) -> bool {
-    context
-        .layout
-        .domain
-        .inequalities
-        .iter()
-        .all(|i| i.holds(theta))
-}
-
-/// About 1.5 points per term: those that exist first, then candidates in their order.
-fn adaptive_points(
-    context: &Context,
-    store: &SampleStore,
-    region: &Region,
-    degree: usize,
-) -> Vec<Vec<f64>> {
-    let s = region.dimension();
-    let n_terms = total_degree_count(s, degree);
-    let wanted = n_terms + n_terms.div_ceil(2);
-    let existing: Vec<Vec<f64>> = store
-        .inside(region, 3 * n_terms)
-        .iter()
-        .map(|p| p.theta().to_vec())
-        .collect();
-    let known: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
-    let mut fresh = points::candidates(region, degree, 3 * n_terms);
-    let mut seen = known;
-    fresh.retain(|p| seen.insert(key(p)) && is_admitted(context, p));
-    let preferred = existing.len();
-    let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
-    let rows = weighted_rows(&all, region, &total_degree(s, degree));
-    let mut is_chosen = vec![false; all.len()];
-    choose_rows(rows, preferred)
-        .into_iter()
-        .for_each(|i| is_chosen[i] = true);
-    if s == 1 {
-        // Box ends carry continuity.
-        for (i, p) in all.iter().enumerate() {
-            is_chosen[i] |= p[0] == region.lower[0] || p[0] == region.upper[0];
-        }
-    }
-    let mut n_chosen = is_chosen.iter().filter(|c| **c).count();
-    let limit = wanted.max(2 * n_terms);
-    for (i, chosen) in is_chosen.iter_mut().enumerate() {
-        let allowed = if i < preferred { limit } else { wanted };
-        if !*chosen && n_chosen < allowed {
-            *chosen = true;
-            n_chosen += 1;
-        }
-    }
-    all.into_iter()
-        .zip(is_chosen)
-        .filter(|(_, c)| *c)
-        .map(|(p, _)| p)
-        .collect()
-}
-
-/// Terms at each point, normalised in the Chebyshev weight.
-fn weighted_rows(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Vec<Vec<f64>> {
-    let degrees: Vec<u8> = terms.iter().flatten().copied().collect();
-    let weights: Vec<f64> = terms
-        .iter()
-        .map(|t| {
-            2f64.powi(t.iter().filter(|d| **d > 0).count() as i32)
-                .sqrt()
-        })
-        .collect();
-    let mut at = PolynomialValues::default();
-    all.iter()
-        .map(|p| {
-            at.fill(&degrees, p, &region.lower, &region.upper);
-            at.terms()
-                .iter()
-                .zip(&weights)
-                .map(|(v, w)| v * w)
-                .collect()
         })
         .collect()
 }
@@ -587,20 +480,6 @@ fn bisection_axis(
             .sum::<f64>()
     };
     rules.best_axis(region, sensitivity)
-}
-
-fn gather<'s>(store: &'s SampleStore, plan: &Plan) -> TrialSamples<'s> {
-    let all = |points: &[Vec<f64>]| -> Vec<&'s Sample> {
-        points
-            .iter()
-            .filter_map(|p| store.get(p))
-            .filter_map(|r| r.as_ref().ok())
-            .collect()
-    };
-    TrialSamples {
-        fit: all(&plan.fit),
-        validation: all(&plan.validation),
-    }
 }
 
 fn shortened(reason: &str) -> String {

@@ -6,6 +6,7 @@ use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
 use super::terms::{tensor, total_degree};
+use super::trim::Trimming;
 use crate::description::mechanism::Basis;
 use crate::reduced_model::{
     BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
@@ -36,7 +37,7 @@ pub(super) struct TrialSamples<'a> {
 }
 
 impl Context<'_> {
-    fn options(&self) -> FitOptions {
+    pub fn options(&self) -> FitOptions {
         let adaptive = self.rules.is_adaptive_degree();
         FitOptions {
             gradients: adaptive,
@@ -82,7 +83,8 @@ impl Context<'_> {
         }
     }
 
-    fn fit_table(
+    /// Fits one table with the given terms.
+    pub fn fit_table(
         &self,
         region: &Region,
         samples: &TrialSamples,
@@ -205,8 +207,24 @@ impl Context<'_> {
             mut errors,
         } = trial;
         if self.rules.is_adaptive_degree() {
-            dynamics = self.trimmed(region, samples, &dynamics, &outputs, true);
-            outputs = self.trimmed(region, samples, &outputs, &dynamics, false);
+            dynamics = Trimming {
+                context: self,
+                region,
+                samples,
+                table: &dynamics,
+                other: &outputs,
+                is_dynamics: true,
+            }
+            .table();
+            outputs = Trimming {
+                context: self,
+                region,
+                samples,
+                table: &outputs,
+                other: &dynamics,
+                is_dynamics: false,
+            }
+            .table();
             errors = self.errors(region, &dynamics, &outputs, &samples.validation);
         }
         BoxModel {
@@ -224,92 +242,6 @@ impl Context<'_> {
             errors: summarize(&errors, self.scales),
         }
     }
-
-    /// Drops as many of the smallest terms as leave every block's error within a tenth of its
-    /// tolerance of what it was, and below the target if it was; then fits what is left again.
-    fn trimmed(
-        &self,
-        region: &Region,
-        samples: &TrialSamples,
-        table: &Table,
-        other: &Table,
-        is_dynamics: bool,
-    ) -> Table {
-        let components = if is_dynamics {
-            &self.components.dynamics
-        } else {
-            &self.components.outputs
-        };
-        let points: Vec<&Sample> = samples
-            .validation
-            .iter()
-            .chain(samples.fit.iter().take(100))
-            .copied()
-            .collect();
-        let ratios = |candidate: &Table, at: &[&Sample]| {
-            let (dynamics, outputs) = if is_dynamics {
-                (candidate, other)
-            } else {
-                (other, candidate)
-            };
-            self.rules
-                .ratios(&self.errors(region, dynamics, outputs, at), self.scales)
-        };
-        let acceptable = |candidate: &Table| {
-            [&points, &samples.validation].into_iter().all(|at| {
-                let before = ratios(table, at);
-                let limit = |r: f64| (r + 0.1).min(self.rules.target.max(r + 1e-12));
-                ratios(candidate, at)
-                    .iter()
-                    .zip(before)
-                    .all(|(after, before)| *after <= limit(before))
-            })
-        };
-        let order = terms_by_size(
-            table,
-            components,
-            if self.options().interpolate_ends {
-                2
-            } else {
-                1
-            },
-        );
-        let without = |count: usize, refit: bool| {
-            let terms = kept_terms(table, &order[..count]);
-            if refit {
-                self.fit_table(region, samples, &terms, components)
-            } else {
-                kept_rows(table, &order[..count], components.len())
-            }
-        };
-        let refit = self.options().interpolate_ends;
-        let (mut kept, mut excess) = (0, order.len() + 1);
-        while excess - kept > 1 {
-            let middle = (kept + excess) / 2;
-            if acceptable(&without(middle, refit)) {
-                kept = middle
-            } else {
-                excess = middle
-            }
-        }
-        if kept == 0 {
-            return table.clone();
-        }
-        let fitted = without(kept, true);
-        if refit || acceptable(&fitted) {
-            fitted
-        } else {
-            without(kept, false)
-        }
-    }
-}
-
-/// Indices of terms from the smallest on; the first `protected` terms are left out.
-fn terms_by_size(table: &Table, components: &[Component], protected: usize) -> Vec<usize> {
-    let sizes = term_sizes(table, components);
-    let mut order: Vec<usize> = (protected.min(sizes.len())..sizes.len()).collect();
-    order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]).then(b.cmp(&a)));
-    order
 }
 
 /// Size of each term: root sum of squares over components, each relative to the largest
@@ -342,25 +274,4 @@ pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
         .zip(&table.terms)
         .map(size)
         .collect()
-}
-
-fn kept_terms(table: &Table, dropped: &[usize]) -> Vec<Vec<u8>> {
-    (0..table.terms.len())
-        .filter(|m| !dropped.contains(m))
-        .map(|m| table.terms[m].clone())
-        .collect()
-}
-
-fn kept_rows(table: &Table, dropped: &[usize], n_components: usize) -> Table {
-    let rows = table
-        .coefficients
-        .chunks_exact(n_components.max(1))
-        .enumerate();
-    Table {
-        terms: kept_terms(table, dropped),
-        coefficients: rows
-            .filter(|(m, _)| !dropped.contains(m))
-            .flat_map(|(_, row)| row.iter().copied())
-            .collect(),
-    }
 }
