@@ -60,7 +60,7 @@ pub(super) struct Memory {
     /// Number of refinements before.
     attempt: u64,
     /// Degrees of dynamics and outputs by box.
-    degrees: BTreeMap<u64, (usize, usize)>,
+    degrees: BTreeMap<u64, (Degree, Degree)>,
 }
 
 /// Runs until every box is finished.
@@ -145,7 +145,7 @@ fn apply(
         }
         return 0.0;
     }
-    let degrees = (state.dynamics.now, state.outputs.now);
+    let degrees = (state.dynamics, state.outputs);
     memory.degrees.insert(state.region.key(), degrees);
     match outcome {
         Outcome::Accept(leaf) => {
@@ -178,18 +178,20 @@ fn apply(
 
 impl Memory {
     fn open(&self, rules: &Rules, node: NodeId, region: Region) -> OpenBox {
-        let first = FIRST_DEGREE.min(rules.max_degree);
+        let first = Degree {
+            now: FIRST_DEGREE.min(rules.max_degree),
+            before: None,
+        };
         let (dynamics, outputs) = self
             .degrees
             .get(&region.key())
             .copied()
             .unwrap_or((first, first));
-        let degree = |now: usize| Degree { now, before: None };
         OpenBox {
             node,
             region,
-            dynamics: degree(dynamics),
-            outputs: degree(outputs),
+            dynamics,
+            outputs,
             round: 1000 * self.attempt,
             merge_below: None,
         }
@@ -333,6 +335,19 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
             error,
         };
     }
+    let stretched = rules.stretched_degree(region.dimension());
+    let in_reach = |degree: Degree, ratio: f64| {
+        let predicted = degree.predicted(ratio, rules.target);
+        ratio <= rules.target || predicted.is_some_and(|d| d <= stretched)
+    };
+    if stretched > limit && in_reach(state.dynamics, dynamics) && in_reach(state.outputs, outputs) {
+        let (dynamics, outputs) = raised(stretched);
+        return Outcome::Raise {
+            dynamics,
+            outputs,
+            error,
+        };
+    }
     if let Some(axis) = axis {
         return Outcome::Bisect { axis, error };
     }
@@ -384,22 +399,25 @@ fn lowest_degrees(
 }
 
 impl Degree {
+    /// The degree at which the error will reach the target if it goes on falling as it did.
+    fn predicted(self, ratio: f64, target: f64) -> Option<usize> {
+        let (degree, old) = self.before?;
+        let decay = (ratio / old).powf(1.0 / self.now.saturating_sub(degree).max(1) as f64);
+        let steps = ((target / ratio).ln() / decay.ln()).ceil();
+        (decay < SLOW_DECAY).then_some(self.now + steps.clamp(1.0, 100.0) as usize)
+    }
+
     /// The next degree for a table that is `ratio` times over its tolerance.
     fn raised(self, ratio: f64, target: f64, limit: usize) -> Self {
         if ratio <= target {
             return self;
         }
-        let decay = self
-            .before
-            .map(|(degree, old)| (ratio / old).powf(1.0 / (self.now - degree).max(1) as f64));
-        let step = match decay {
-            Some(r) if r < SLOW_DECAY => {
-                ((target / ratio).ln() / r.ln()).ceil().clamp(1.0, 3.0) as usize
-            }
-            _ => 1,
-        };
+        let next = self
+            .predicted(ratio, target)
+            .unwrap_or(self.now + 1)
+            .min(self.now + 3);
         Self {
-            now: (self.now + step).min(limit),
+            now: next.min(limit),
             before: Some((self.now, ratio)),
         }
     }

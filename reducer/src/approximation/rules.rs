@@ -2,7 +2,7 @@
 
 use super::errors::{Block, Measure, N_BLOCKS, PointErrors, Scales};
 use super::region::Region;
-use super::terms::default_max_degree;
+use super::terms::{default_max_degree, total_degree_count};
 use crate::description::mechanism::{
     ApproximationSettings, Basis, Continuity, Criterion, Form, Objective,
 };
@@ -162,6 +162,21 @@ impl Rules {
         match self.objective {
             Objective::Size => self.max_degree,
             Objective::Speed => self.max_degree.min(if s == 1 { 4 } else { 3 }),
+        }
+    }
+
+    /// Degree up to which it is raised where that is predicted to store less than two boxes of
+    /// the preferred degree; a degree that the user chose is never exceeded.
+    pub fn stretched_degree(&self, s: usize) -> usize {
+        let preferred = self.preferred_degree(s);
+        match (self.basis, self.objective) {
+            (Basis::Chebyshev { max_degree: None }, Objective::Size) if s > 1 => {
+                let two_boxes = 2 * total_degree_count(s, preferred);
+                (preferred..)
+                    .find(|d| total_degree_count(s, d + 1) >= two_boxes)
+                    .unwrap_or(preferred)
+            }
+            _ => preferred,
         }
     }
 

@@ -30,6 +30,25 @@ fn explore() {
     if std::env::var("SHORT").is_ok() {
         return;
     }
+    struct Clock(std::time::Instant);
+    impl reducer::approximation::Observer for Clock {
+        fn phase(&self, n: &str) {
+            println!("{:?} phase {n}", self.0.elapsed());
+        }
+        fn progress(&self, p: &reducer::approximation::Progress) {
+            println!("{:?} {p:?}", self.0.elapsed());
+        }
+    }
+    {
+        let mut s = settings(&[0.05; 3]);
+        s.criterion = Criterion::Max;
+        let _ = reducer::pipeline::reduce(
+            &o,
+            &s,
+            &Clock(std::time::Instant::now()),
+            &mut reducer::approximation::SampleDatabase::in_memory(),
+        );
+    }
     t("max", &|| {
         let mut s = settings(&[0.05; 3]);
         s.criterion = Criterion::Max;
