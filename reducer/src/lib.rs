@@ -15,3 +15,9 @@ pub mod kinematics;
 pub mod modes;
 
 pub mod reduction;
+
+pub mod reduced_model;
+
+pub mod approximation;
+
+pub mod pipeline;

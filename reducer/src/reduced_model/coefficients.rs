@@ -1,0 +1,309 @@
+//! All coefficients of the equations of motion at one θ, η^δ = 0.
+
+use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
+use super::{Component, ModelForm, OutputMotion};
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Coefficients at one θ; matrices row-major, n×n. All zero where the status is `undefined` or
+/// `not_finite`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCoefficients {
+    /// M̄.
+    pub mass: Vec<f64>,
+    /// ∂M̄/∂η_i, n matrices; empty in the `direct` form, which does not store them.
+    pub mass_gradient: Vec<Vec<f64>>,
+    /// h̄_ijk, index (i·n + j)·n + k.
+    pub gyroscopic: Vec<f64>,
+    /// K̄.
+    pub stiffness: Vec<f64>,
+    /// D̄.
+    pub damping: Vec<f64>,
+    /// −∂V/∂η of everything conservative.
+    pub force: Vec<f64>,
+    /// −∂V/∂η of gravity.
+    pub gravity: Vec<f64>,
+    /// Displacement of loaded dofs per generalised coordinate, one row of n values each.
+    pub load_map: Vec<Vec<f64>>,
+    /// Motion of the outputs; velocities are zero.
+    pub outputs: Vec<OutputMotion>,
+    /// How it went.
+    pub status: Status,
+}
+
+/// The document that scripts read; nested arrays, SI units, radians.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelDocument {
+    /// Names in the order θ, γ, ι.
+    pub coordinates: Vec<String>,
+    /// θ as given.
+    pub theta: Vec<f64>,
+    /// M̄.
+    pub mass: Vec<Vec<f64>>,
+    /// K̄.
+    pub stiffness: Vec<Vec<f64>>,
+    /// D̄.
+    pub damping: Vec<Vec<f64>>,
+    /// h̄_ijk.
+    pub gyroscopic: Vec<Vec<Vec<f64>>>,
+    /// −∂V_gravity/∂η.
+    pub gravity: Vec<f64>,
+    /// Displacement of each loaded dof per θ.
+    pub psi_g_theta: Vec<Vec<f64>>,
+    /// √eig(K̄^ιι, M̄^ιι)/2π, ascending.
+    pub frequencies_hz: Vec<f64>,
+    /// By name.
+    pub outputs: BTreeMap<String, OutputDocument>,
+    /// How it went.
+    pub status: Status,
+}
+
+/// One output in a [`ModelDocument`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputDocument {
+    /// Position, inertial axes.
+    pub position: [f64; 3],
+    /// Body to inertial.
+    pub rotation: [[f64; 3]; 3],
+    /// Velocity and angular velocity per generalised velocity, inertial axes.
+    pub jacobian: Vec<Vec<f64>>,
+}
+
+impl Evaluator<'_> {
+    /// All coefficients at θ (s values).
+    pub fn coefficients(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<ModelCoefficients, EvaluationError> {
+        let (n, s) = (self.n(), self.n_rigid());
+        check_length("theta", theta.len(), s)?;
+        let mut out = ModelCoefficients::zero(n, self.model.layout.loaded.len());
+        out.status = self.locate(theta, work);
+        if out.status >= Status::Undefined {
+            return Ok(out);
+        }
+        self.evaluate_dynamics(work);
+        self.fill_values(&mut out, work);
+        if self.model.form == ModelForm::Lagrangian {
+            self.fill_derived(&mut out, work);
+        }
+        if !self.stores_gravity() {
+            out.gravity.clone_from(&out.force);
+        }
+        let mut eta = vec![0.0; n];
+        eta[..s].copy_from_slice(theta);
+        out.load_map = self.load_map(work);
+        out.outputs = self.outputs(&eta, &vec![0.0; n], work)?.0;
+        Ok(out)
+    }
+
+    /// The same as a document.
+    pub fn document(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<ModelDocument, EvaluationError> {
+        let (n, s) = (self.n(), self.n_rigid());
+        let c = self.coefficients(theta, work)?;
+        let nest = |a: &[f64]| a.chunks(n).map(<[f64]>::to_vec).collect::<Vec<_>>();
+        let names = &self.model.layout.outputs;
+        let document = |m: &OutputMotion| OutputDocument {
+            position: m.position.into(),
+            rotation: std::array::from_fn(|i| std::array::from_fn(|j| m.rotation[(i, j)])),
+            jacobian: nest(&m.jacobian),
+        };
+        Ok(ModelDocument {
+            coordinates: self
+                .model
+                .layout
+                .coordinates
+                .iter()
+                .map(|c| c.name.clone())
+                .collect(),
+            theta: theta.to_vec(),
+            mass: nest(&c.mass),
+            stiffness: nest(&c.stiffness),
+            damping: nest(&c.damping),
+            gyroscopic: c.gyroscopic.chunks(n * n).map(nest).collect(),
+            gravity: c.gravity.clone(),
+            psi_g_theta: c.load_map.iter().map(|row| row[..s].to_vec()).collect(),
+            frequencies_hz: self.frequencies_hz(&c),
+            outputs: names
+                .iter()
+                .cloned()
+                .zip(c.outputs.iter().map(document))
+                .collect(),
+            status: c.status,
+        })
+    }
+
+    fn stores_gravity(&self) -> bool {
+        let lists = &self.model.components;
+        let is_gravity = |c: &Component| matches!(c, Component::Gravity { .. });
+        lists.dynamics.iter().any(is_gravity)
+            || lists.constants.iter().any(|c| is_gravity(&c.component))
+    }
+
+    /// Blocks that are stored or need no derivative; U₀ goes to `work.factor`.
+    fn fill_values(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
+        let n = self.n();
+        let mut stiffness_factor = vec![0.0; n * n];
+        let mut damping_factor = vec![0.0; n * n];
+        super::dynamics::reset(&mut work.factor, n * n);
+        let u = &mut work.factor;
+        let set = |a: &mut [f64], row: usize, column: usize, v: f64| {
+            a[row * n + column] = v;
+            a[column * n + row] = v;
+        };
+        self.visit_dynamics(&work.values, &[], |component, v, _| match component {
+            Component::MassFactor { row, column } => u[row * n + column] = v,
+            Component::StiffnessFactor { row, column } => stiffness_factor[row * n + column] = v,
+            Component::DampingFactor { row, column } => damping_factor[row * n + column] = v,
+            Component::Mass { row, column } => set(&mut out.mass, row, column, v),
+            Component::Stiffness { row, column } => set(&mut out.stiffness, row, column, v),
+            Component::Damping { row, column } => set(&mut out.damping, row, column, v),
+            Component::Gyroscopic { row, first, second } => {
+                out.gyroscopic[(row * n + first) * n + second] = v;
+                out.gyroscopic[(row * n + second) * n + first] = v;
+            }
+            Component::Force { row } => out.force[row] = v,
+            Component::Gravity { row } => out.gravity[row] = v,
+            _ => {}
+        });
+        add_product(
+            &mut out.stiffness,
+            &stiffness_factor,
+            &stiffness_factor,
+            n,
+            0.5,
+        );
+        add_product(&mut out.damping, &damping_factor, &damping_factor, n, 0.5);
+    }
+
+    /// `lagrangian`: M̄, its gradient, h̄ and the force on θ from U₀, U_d and U(θ).
+    fn fill_derived(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
+        let (n, s) = (self.n(), self.n_rigid());
+        let u = work.factor.clone();
+        add_product(&mut out.mass, &u, &u, n, 0.5);
+        let mut slopes = vec![vec![0.0; n * n]; n];
+        let mut direction = vec![0.0; s];
+        for k in 0..s {
+            direction[k] = 1.0;
+            self.evaluate_rates(&direction, work);
+            direction[k] = 0.0;
+            self.visit_dynamics(
+                &work.values,
+                &work.rates,
+                |component, _, dv| match component {
+                    Component::MassFactor { row, column } => slopes[k][row * n + column] = dv,
+                    Component::Potential => out.force[k] = -dv,
+                    _ => {}
+                },
+            );
+        }
+        self.visit_dynamics(&work.values, &[], |component, v, _| {
+            if let Component::MassFactorSlope {
+                coordinate,
+                row,
+                column,
+            } = component
+            {
+                slopes[coordinate][row * n + column] = v;
+            }
+        });
+        out.mass_gradient = slopes
+            .iter()
+            .map(|du| {
+                let mut gradient = vec![0.0; n * n];
+                add_product(&mut gradient, du, &u, n, 1.0);
+                gradient
+            })
+            .collect();
+        out.gyroscopic = christoffel(&out.mass_gradient, n);
+    }
+
+    fn frequencies_hz(&self, c: &ModelCoefficients) -> Vec<f64> {
+        let internal: Vec<usize> = (0..self.n())
+            .filter(|&i| self.model.layout.coordinates[i].kind == super::CoordinateKind::Internal)
+            .collect();
+        frequencies_hz(&c.mass, &c.stiffness, self.n(), &internal)
+    }
+}
+
+impl ModelCoefficients {
+    fn zero(n: usize, n_loaded: usize) -> Self {
+        Self {
+            mass: vec![0.0; n * n],
+            mass_gradient: Vec::new(),
+            gyroscopic: vec![0.0; n * n * n],
+            stiffness: vec![0.0; n * n],
+            damping: vec![0.0; n * n],
+            force: vec![0.0; n],
+            gravity: vec![0.0; n],
+            load_map: vec![vec![0.0; n]; n_loaded],
+            outputs: Vec::new(),
+            status: Status::Inside,
+        }
+    }
+}
+
+/// h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
+pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize) -> Vec<f64> {
+    let mut h = vec![0.0; n * n * n];
+    for i in 0..n {
+        for j in 0..n {
+            for k in 0..n {
+                h[(i * n + j) * n + k] = 0.5
+                    * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
+            }
+        }
+    }
+    h
+}
+
+/// out += scale (A Bᵀ + B Aᵀ).
+fn add_product(out: &mut [f64], a: &[f64], b: &[f64], n: usize, scale: f64) {
+    for i in 0..n {
+        for j in 0..n {
+            let mut sum = 0.0;
+            for k in 0..n {
+                sum += a[i * n + k] * b[j * n + k];
+            }
+            out[i * n + j] += scale * sum;
+            out[j * n + i] += scale * sum;
+        }
+    }
+}
+
+/// √eig(K, M)/2π of the given rows and columns, ascending; empty where M is not definite there.
+pub(crate) fn frequencies_hz(
+    mass: &[f64],
+    stiffness: &[f64],
+    n: usize,
+    rows: &[usize],
+) -> Vec<f64> {
+    let k = rows.len();
+    if k == 0 {
+        return Vec::new();
+    }
+    let pick = |a: &[f64]| DMatrix::from_fn(k, k, |i, j| a[rows[i] * n + rows[j]]);
+    let Some(factor) = pick(mass).cholesky() else {
+        return Vec::new();
+    };
+    let lower = factor.l();
+    let Some(half) = lower.solve_lower_triangular(&pick(stiffness)) else {
+        return Vec::new();
+    };
+    let Some(standard) = lower.solve_lower_triangular(&half.transpose()) else {
+        return Vec::new();
+    };
+    let mut values: Vec<f64> = standard
+        .symmetric_eigenvalues()
+        .iter()
+        .map(|v| v.max(0.0).sqrt() / std::f64::consts::TAU)
+        .collect();
+    values.sort_by(f64::total_cmp);
+    values
+}

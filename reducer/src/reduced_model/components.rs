@@ -1,0 +1,151 @@
+//! What a stored number means.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One scalar function of θ. Indices count generalised coordinates from 0; entries of symmetric
+/// matrices are stored once, with `row ≤ column`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(tag = "quantity", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Component {
+    /// Entry of U₀, row ≤ column.
+    MassFactor {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Entry of U_d, row ≤ column, d ≥ number of θ.
+    MassFactorSlope {
+        /// The coordinate η_d that multiplies it.
+        coordinate: usize,
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Potential U(θ) at η^δ = 0 [J].
+    Potential,
+    /// Generalised force −∂V/∂η_i at η^δ = 0; in `lagrangian` only for δ.
+    Force {
+        /// Row.
+        row: usize,
+    },
+    /// Gravity's part of the force; stored only where it is not all of it.
+    Gravity {
+        /// Row.
+        row: usize,
+    },
+    /// Entry of L, K̄ = L Lᵀ, column ≤ row, both in δ.
+    StiffnessFactor {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Entry of the lower triangular factor of D̄ on δ; then D̄ has no entries between θ and δ.
+    DampingFactor {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Entry of D̄.
+    Damping {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Entry of M̄ (`direct`).
+    Mass {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// h̄_ijk, first ≤ second (`direct`).
+    Gyroscopic {
+        /// i.
+        row: usize,
+        /// j.
+        first: usize,
+        /// k.
+        second: usize,
+    },
+    /// Entry of K̄ (`direct`).
+    Stiffness {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
+    /// Position of an output at η^δ = 0 [m].
+    Position {
+        /// Output.
+        output: usize,
+        /// 0, 1, 2: inertial x, y, z.
+        axis: usize,
+    },
+    /// Orientation of an output at η^δ = 0, body to inertial, to be normalised.
+    Quaternion {
+        /// Output.
+        output: usize,
+        /// 0: scalar part, 1, 2, 3: vector part.
+        entry: usize,
+    },
+    /// Elastic displacement (rows 0-2) and rotation (rows 3-5) of an output per modal coordinate,
+    /// inertial axes.
+    Amplitude {
+        /// Output.
+        output: usize,
+        /// Row.
+        row: usize,
+        /// Modal coordinate (in δ).
+        coordinate: usize,
+    },
+    /// Displacement of a loaded dof per generalised coordinate.
+    LoadMap {
+        /// Loaded dof.
+        loaded: usize,
+        /// Generalised coordinate.
+        coordinate: usize,
+    },
+}
+
+impl Component {
+    /// It belongs to the table of outputs.
+    pub fn is_output(self) -> bool {
+        matches!(
+            self,
+            Self::Position { .. }
+                | Self::Quaternion { .. }
+                | Self::Amplitude { .. }
+                | Self::LoadMap { .. }
+        )
+    }
+}
+
+/// A component with the same value everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// What it is.
+    pub component: Component,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Meaning of the stored numbers. What is in none of the lists is zero everywhere.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComponentLists {
+    /// The same everywhere.
+    pub constants: Vec<Constant>,
+    /// Columns of [`BoxModel::dynamics`](super::BoxModel::dynamics).
+    pub dynamics: Vec<Component>,
+    /// Columns of [`BoxModel::outputs`](super::BoxModel::outputs).
+    pub outputs: Vec<Component>,
+}

@@ -1,0 +1,222 @@
+//! Finding the box of a configuration, and the memory an evaluation works in.
+
+use super::polynomial::{FlatTable, PolynomialValues};
+use super::{Component, Constant, InvalidModel, ReducedModel, TreeNode};
+use serde::{Deserialize, Serialize};
+
+/// How an evaluation went. Ordered by severity; statuses combine by maximum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// θ is in the domain.
+    Inside,
+    /// θ is outside; each θ_i was put to its interval.
+    Clamped,
+    /// θ is in a region without a model, or M̄ is singular there; results are zero.
+    Undefined,
+    /// An argument is not finite; results are zero.
+    NotFinite,
+}
+
+/// An argument has the wrong length.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{argument}` has {found} values; the model needs {expected}")]
+pub struct EvaluationError {
+    /// Which argument.
+    pub argument: &'static str,
+    /// How many values it must have.
+    pub expected: usize,
+    /// How many it has.
+    pub found: usize,
+}
+
+/// A validated model, ready to be evaluated. Immutable; share it between threads and give each
+/// its own [`Workspace`].
+#[derive(Debug, Clone)]
+pub struct Evaluator<'m> {
+    pub(super) model: &'m ReducedModel,
+    pub(super) dynamics: Vec<FlatTable>,
+    pub(super) outputs: Vec<FlatTable>,
+    pub(super) dynamic_constants: Vec<Constant>,
+    pub(super) output_constants: Vec<Constant>,
+}
+
+/// Memory of evaluations; after the first call with a model nothing is allocated.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    pub(super) theta: Vec<f64>,
+    pub(super) box_index: usize,
+    pub(super) dynamics_at: PolynomialValues,
+    pub(super) outputs_at: PolynomialValues,
+    pub(super) values: Vec<f64>,
+    pub(super) rates: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+    pub(super) scratch: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+    pub(super) factor_rate: Vec<f64>,
+    pub(super) vectors: [Vec<f64>; 5],
+}
+
+impl<'m> Evaluator<'m> {
+    /// Validates the model and prepares its tables.
+    pub fn new(model: &'m ReducedModel) -> Result<Self, InvalidModel> {
+        model.validate()?;
+        let s = model.layout.n_rigid;
+        let lists = &model.components;
+        let constants = |output: bool| {
+            let of_kind = |c: &&Constant| c.component.is_output() == output;
+            lists.constants.iter().filter(of_kind).copied().collect()
+        };
+        let flat = |table, n| FlatTable::new(table, s, n);
+        Ok(Self {
+            model,
+            dynamics: model
+                .boxes
+                .iter()
+                .map(|b| flat(&b.dynamics, lists.dynamics.len()))
+                .collect(),
+            outputs: model
+                .boxes
+                .iter()
+                .map(|b| flat(&b.outputs, lists.outputs.len()))
+                .collect(),
+            dynamic_constants: constants(false),
+            output_constants: constants(true),
+        })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'m ReducedModel {
+        self.model
+    }
+
+    /// Number of generalised coordinates.
+    pub fn n(&self) -> usize {
+        self.model.layout.n()
+    }
+
+    /// Number of actuated coordinates.
+    pub fn n_rigid(&self) -> usize {
+        self.model.layout.n_rigid
+    }
+
+    /// Status of a configuration; `theta` holds θ or all of η.
+    pub fn status(&self, theta: &[f64], work: &mut Workspace) -> Result<Status, EvaluationError> {
+        let s = self.n_rigid();
+        check_length("theta", theta.len().min(s), s)?;
+        Ok(self.locate(&theta[..s], work))
+    }
+
+    /// Puts θ into the domain, finds its box and leaves both in the workspace.
+    pub(super) fn locate(&self, theta: &[f64], work: &mut Workspace) -> Status {
+        if theta.iter().any(|v| !v.is_finite()) {
+            return Status::NotFinite;
+        }
+        let domain = &self.model.layout.domain;
+        let mut status = Status::Inside;
+        work.theta.clear();
+        for (k, &value) in theta.iter().enumerate() {
+            let (lower, upper) = (domain.lower[k], domain.upper[k]);
+            let inside = if domain.periodic[k] && !(lower..=upper).contains(&value) {
+                lower + (value - lower).rem_euclid(upper - lower)
+            } else {
+                value
+            };
+            let put = inside.clamp(lower, upper);
+            if put != inside {
+                status = Status::Clamped;
+            }
+            work.theta.push(put);
+        }
+        if !domain.inequalities.iter().all(|i| i.holds(&work.theta)) {
+            return Status::Undefined;
+        }
+        match self.find_box(&work.theta) {
+            Some(index) => work.box_index = index,
+            None => return Status::Undefined,
+        }
+        status
+    }
+
+    fn find_box(&self, theta: &[f64]) -> Option<usize> {
+        let mut node = 0;
+        loop {
+            match &self.model.tree[node] {
+                TreeNode::Split {
+                    axis,
+                    at,
+                    low,
+                    high,
+                } => node = if theta[*axis] < *at { *low } else { *high },
+                TreeNode::Leaf { index } => return Some(*index),
+                TreeNode::Dropped { .. } => return None,
+            }
+        }
+    }
+
+    /// Values of the dynamics' polynomials at the located θ.
+    pub(super) fn evaluate_dynamics(&self, work: &mut Workspace) {
+        let b = &self.model.boxes[work.box_index];
+        let table = &self.dynamics[work.box_index];
+        table.locate(&work.theta, &b.lower, &b.upper, &mut work.dynamics_at);
+        work.values
+            .resize(self.model.components.dynamics.len(), 0.0);
+        table.values(&work.dynamics_at, &mut work.values);
+    }
+
+    /// Derivatives of the dynamics' polynomials along `direction` in θ, after the values.
+    pub(super) fn evaluate_rates(&self, direction: &[f64], work: &mut Workspace) {
+        let table = &self.dynamics[work.box_index];
+        work.rates.resize(self.model.components.dynamics.len(), 0.0);
+        table.directional(
+            &work.dynamics_at,
+            direction,
+            &mut work.scratch,
+            &mut work.rates,
+        );
+    }
+
+    /// Calls `visit` with every component of the dynamics that is not zero, its value and rate.
+    pub(super) fn visit_dynamics(
+        &self,
+        values: &[f64],
+        rates: &[f64],
+        mut visit: impl FnMut(Component, f64, f64),
+    ) {
+        for (i, &component) in self.model.components.dynamics.iter().enumerate() {
+            visit(component, values[i], rates.get(i).copied().unwrap_or(0.0));
+        }
+        for constant in &self.dynamic_constants {
+            visit(constant.component, constant.value, 0.0);
+        }
+    }
+}
+
+pub(super) fn check_length(
+    argument: &'static str,
+    found: usize,
+    expected: usize,
+) -> Result<(), EvaluationError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(EvaluationError {
+            argument,
+            expected,
+            found,
+        })
+    }
+}
+
+impl super::LinearInequality {
+    /// True where the inequality holds, within rounding.
+    pub fn holds(&self, theta: &[f64]) -> bool {
+        let mut value = -self.bound;
+        let mut size = self.bound.abs();
+        for (c, t) in self.coefficients.iter().zip(theta) {
+            value += c * t;
+            size += (c * t).abs();
+        }
+        value <= 8.0 * f64::EPSILON * size
+    }
+}

@@ -1,0 +1,223 @@
+//! The product: a reduced model as plain, validated data, and its evaluation.
+//!
+//! Polynomials are sums of products of Chebyshev polynomials of the first kind in the box's own
+//! coordinates ξ_i = (2θ_i − lower_i − upper_i)/(upper_i − lower_i); every basis of the
+//! approximation ends in this form. In the `lagrangian` form
+//!
+//! - T = ½ η̇ᵀ U Uᵀ η̇ with U = U₀(θ) + Σ_d U_d(θ) η_d, upper triangular, order θ, γ, ι;
+//! - V = U(θ) − f_δ(θ)ᵀ η_δ + ½ η_δᵀ L(θ) L(θ)ᵀ η_δ, L lower triangular;
+//!
+//! and everything else is a derivative of these. In the `direct` form [T 5.139] mass, gyroscopic
+//! tensor, stiffness, damping and force are stored independently.
+
+mod coefficients;
+mod components;
+mod dynamics;
+mod evaluate;
+mod outputs;
+mod polynomial;
+mod provenance;
+mod validate;
+
+pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
+pub use components::{Component, ComponentLists, Constant};
+pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
+pub use outputs::OutputMotion;
+pub use polynomial::PolynomialValues;
+pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord};
+pub use validate::{InvalidModel, limits};
+
+pub(crate) use coefficients::frequencies_hz;
+pub(crate) use dynamics::factor_upper;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the data layout that this library writes and reads.
+pub const FORMAT: u32 = 1;
+
+/// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReducedModel {
+    /// Version of the data layout, [`FORMAT`].
+    pub format: u32,
+    /// Names, units and domain.
+    pub layout: ModelLayout,
+    /// What is stored and what is derived.
+    pub form: ModelForm,
+    /// What the columns of the tables mean.
+    pub components: ComponentLists,
+    /// Binary tree of boxes; node 0 is the whole domain, children come after their parent.
+    pub tree: Vec<TreeNode>,
+    /// The leaves that hold polynomials.
+    pub boxes: Vec<BoxModel>,
+    /// How the model behaves across faces of boxes.
+    pub continuity: Continuity,
+    /// Where it comes from and how good it is.
+    pub provenance: Provenance,
+}
+
+/// What is stored and what is derived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelForm {
+    /// Energies are stored, forces are their derivatives.
+    Lagrangian,
+    /// Every block of the equations of motion is stored by itself [T 5.139].
+    Direct,
+}
+
+/// Names, units and domain of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelLayout {
+    /// Name of the mechanism; prefix of generated source.
+    pub name: String,
+    /// Generalised coordinates η in the order θ, γ, ι.
+    pub coordinates: Vec<CoordinateInfo>,
+    /// Number of actuated coordinates θ.
+    pub n_rigid: usize,
+    /// Names of the output points.
+    pub outputs: Vec<String>,
+    /// Names of the dofs on which loads act, in the order of the rows of the load map.
+    pub loaded: Vec<String>,
+    /// Where θ may be.
+    pub domain: Domain,
+    /// Number of dofs of the full model.
+    pub full_dofs: usize,
+}
+
+/// One generalised coordinate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoordinateInfo {
+    /// Name.
+    pub name: String,
+    /// What it stands for.
+    pub kind: CoordinateKind,
+    /// Unit, for example `m` or `rad`.
+    pub unit: String,
+}
+
+/// What a generalised coordinate stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CoordinateKind {
+    /// Actuated rigid motion, θ.
+    Rigid,
+    /// Amplitude of a constraint mode.
+    Constraint,
+    /// Amplitude of an attachment mode.
+    Attachment,
+    /// Amplitude of an internal mode.
+    Internal,
+}
+
+/// Region of θ: intervals, ends included, and linear inequalities.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Domain {
+    /// Smallest values, one per θ.
+    pub lower: Vec<f64>,
+    /// Largest values, one per θ.
+    pub upper: Vec<f64>,
+    /// Coordinates that repeat after `upper − lower`, one flag per θ.
+    pub periodic: Vec<bool>,
+    /// Further restrictions; the model is undefined where one is violated.
+    pub inequalities: Vec<LinearInequality>,
+}
+
+/// `coefficients · θ ≤ bound`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinearInequality {
+    /// One per θ.
+    pub coefficients: Vec<f64>,
+    /// Right-hand side.
+    pub bound: f64,
+}
+
+/// A node of the tree of boxes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "node", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TreeNode {
+    /// Two children: `low` for θ_axis < at, `high` otherwise.
+    Split {
+        /// Coordinate that is cut.
+        axis: usize,
+        /// Where.
+        at: f64,
+        /// Index of the lower child.
+        low: usize,
+        /// Index of the upper child.
+        high: usize,
+    },
+    /// A box with polynomials.
+    Leaf {
+        /// Index into [`ReducedModel::boxes`].
+        index: usize,
+    },
+    /// A region without a model.
+    Dropped {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Polynomials on one box.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxModel {
+    /// Smallest θ of the box.
+    pub lower: Vec<f64>,
+    /// Largest θ of the box.
+    pub upper: Vec<f64>,
+    /// Columns are [`ComponentLists::dynamics`].
+    pub dynamics: Table,
+    /// Columns are [`ComponentLists::outputs`].
+    pub outputs: Table,
+    /// Guaranteed lower bound for definiteness in the whole box; absent where not certified.
+    /// `lagrangian`: of every diagonal entry of U₀ and L; `direct`: of the eigenvalues of M̄
+    /// (and K̄ on δ) relative to those at the box's centre.
+    pub definite: Option<f64>,
+    /// Every block met its tolerance at the validation points.
+    pub reached: bool,
+    /// Errors at the validation points of this box, in the measures of the tolerance.
+    pub errors: Vec<BlockError>,
+}
+
+/// Coefficients of products of Chebyshev polynomials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Degrees of each term, one per θ; graded order.
+    pub terms: Vec<Vec<u8>>,
+    /// Coefficients, `[term][component]`, contiguous across components.
+    pub coefficients: Vec<f64>,
+}
+
+impl ModelLayout {
+    /// Number of generalised coordinates.
+    pub fn n(&self) -> usize {
+        self.coordinates.len()
+    }
+}
+
+impl ReducedModel {
+    /// Number of polynomial coefficients of the dynamics, all boxes.
+    pub fn stored_numbers(&self) -> usize {
+        self.boxes
+            .iter()
+            .map(|b| b.dynamics.coefficients.len())
+            .sum()
+    }
+
+    /// Number of polynomial coefficients of outputs and load map, all boxes.
+    pub fn stored_numbers_outputs(&self) -> usize {
+        self.boxes
+            .iter()
+            .map(|b| b.outputs.coefficients.len())
+            .sum()
+    }
+}
