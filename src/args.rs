@@ -5,11 +5,21 @@ use std::path::PathBuf;
 
 /// Turns a flexible mechanism into a compact, explicit model for a controller.
 #[derive(Debug, Parser)]
-#[command(name = "reduce", version, propagate_version = true)]
+#[command(
+    name = "reduce",
+    version,
+    propagate_version = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// Without a verb: the whole pipeline.
+    #[command(flatten)]
+    pub reduce: ReduceArgs,
 }
 
 /// What to do.
@@ -19,6 +29,110 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Reduces the full model at one exact configuration.
     Local(LocalArgs),
+    /// Evaluates a reduced model at one configuration.
+    Eval(EvalArgs),
+    /// Compares a reduced model with the full one at fresh points.
+    Check(CheckArgs),
+    /// Writes a reduced model in another format.
+    Export(ExportArgs),
+}
+
+/// Arguments of `reduce M.toml`.
+#[derive(Debug, clap::Args)]
+pub struct ReduceArgs {
+    /// The mechanism file.
+    #[arg(required = true)]
+    pub mechanism: Option<PathBuf>,
+    /// Where to write; `<name>-reduced` where absent.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Ignores stored samples.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Where samples are stored; `.samples` in the output folder where absent.
+    #[arg(long, value_name = "D", conflicts_with = "fresh")]
+    pub samples_dir: Option<PathBuf>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce eval`.
+#[derive(Debug, clap::Args)]
+pub struct EvalArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The configuration.
+    #[arg(long, value_name = "θ1,θ2,…", allow_hyphen_values = true)]
+    pub at: Numbers,
+    /// Modal coordinates.
+    #[arg(long, value_name = "η1,…", allow_hyphen_values = true)]
+    pub modal: Option<Numbers>,
+    /// Generalised velocities: those of θ, or of all coordinates.
+    #[arg(long, value_name = "η̇1,…", allow_hyphen_values = true)]
+    pub rate: Option<Numbers>,
+    /// Generalised accelerations: those of θ, or of all coordinates.
+    #[arg(long, value_name = "η̈1,…", allow_hyphen_values = true)]
+    pub accel: Option<Numbers>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce check`.
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The mechanism file.
+    pub mechanism: PathBuf,
+    /// Number of fresh points.
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub samples: usize,
+    /// Seed of the points.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce export`.
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub format: FormatName,
+    /// A file (json, hdf5) or a folder (c, rust).
+    #[arg(short, long, value_name = "PATH")]
+    pub output: PathBuf,
+    /// Source that computes in single precision.
+    #[arg(long)]
+    pub single: bool,
+    /// Start of all names in generated source; the model's name where absent.
+    #[arg(long, value_name = "NAME")]
+    pub prefix: Option<String>,
+}
+
+/// Formats of `reduce export`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum FormatName {
+    /// One JSON file.
+    Json,
+    /// One HDF5 file.
+    Hdf5,
+    /// C99 source.
+    C,
+    /// A Rust crate.
+    Rust,
 }
 
 /// Arguments of `reduce local`.
@@ -92,7 +206,7 @@ mod tests {
             ["reduce", "validate", "m.toml", "--at", "-1,0.2"].as_slice(),
             ["reduce", "validate", "--at", "-1, 0.2", "m.toml"].as_slice(),
         ] {
-            let Command::Validate(args) = Args::try_parse_from(words).unwrap().command else {
+            let Some(Command::Validate(args)) = Args::try_parse_from(words).unwrap().command else {
                 panic!("another verb: {words:?}");
             };
             assert_eq!(args.at, Some(Numbers(vec![-1.0, 0.2])), "{words:?}");

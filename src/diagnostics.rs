@@ -118,6 +118,38 @@ pub enum CommandError {
         /// Number of generalised coordinates.
         all: usize,
     },
+    /// Neither a verb nor a mechanism file.
+    #[error("no mechanism file was given")]
+    NoMechanism,
+    /// `--jobs 0`.
+    #[error("--jobs 0 leaves no thread to work")]
+    NoThreads,
+    /// A model and a mechanism that do not belong together.
+    #[error("model `{model}` and mechanism `{mechanism}` have different coordinates or outputs")]
+    OtherMechanism {
+        /// Name of the model.
+        model: String,
+        /// Name of the mechanism.
+        mechanism: String,
+    },
+    /// The pipeline stopped.
+    #[error(transparent)]
+    Pipeline(#[from] reducer::pipeline::PipelineError),
+    /// The sample database cannot be used.
+    #[error(transparent)]
+    Database(#[from] reducer::approximation::DatabaseError),
+    /// A model file cannot be read.
+    #[error(transparent)]
+    Read(#[from] exporters::ReadError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] exporters::WriteError),
+    /// A model contradicts itself.
+    #[error(transparent)]
+    Model(#[from] reducer::reduced_model::InvalidModel),
+    /// Arguments do not fit the model.
+    #[error(transparent)]
+    Evaluation(#[from] reducer::reduced_model::EvaluationError),
 }
 
 impl Explain for CommandError {
@@ -133,6 +165,18 @@ impl Explain for CommandError {
             Self::WrongCount { rigid, all, .. } => Some(format!(
                 "give {rigid} numbers (actuated coordinates) or {all} (all coordinates), separated by commas"
             )),
+            Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),
+            Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
+            Self::OtherMechanism { .. } => {
+                Some("give the mechanism file from which the model was made".into())
+            }
+            // These say themselves what to try.
+            Self::Pipeline(_)
+            | Self::Database(_)
+            | Self::Read(_)
+            | Self::Write(_)
+            | Self::Model(_)
+            | Self::Evaluation(_) => None,
         }
     }
 }

@@ -3,14 +3,16 @@
 mod args;
 mod commands;
 mod diagnostics;
+mod progress;
 
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
-    match commands::run(args.command) {
+    match commands::run(&args) {
         Ok(commands::Outcome::Done) => ExitCode::SUCCESS,
+        Ok(commands::Outcome::FellShort) => ExitCode::from(1),
         Err(failure) => {
             diagnostics::show(&failure);
             ExitCode::from(2)

@@ -20,4 +20,6 @@ pub mod reduced_model;
 
 pub mod approximation;
 
+pub mod sampling;
+
 pub mod pipeline;

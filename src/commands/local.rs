@@ -61,7 +61,7 @@ pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
 }
 
 /// A list of n generalised values; s values are those of θ, the others zero; none: all zero.
-fn generalised(
+pub(super) fn generalised(
     option: &'static str,
     given: Option<&[f64]>,
     n: usize,

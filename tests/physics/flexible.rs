@@ -58,4 +58,3 @@ fn constraint_mode_stiffness_is_castiglianos() {
         assert_close("stiffness", &[c.stiffness[n + 1]], &expected, 1e-4);
     }
 }
-

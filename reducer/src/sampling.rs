@@ -1,0 +1,210 @@
+//! A mechanism as the approximation sees it: names, domain, and coefficients at any θ.
+
+use crate::approximation::{LocalModel, SampleFailure};
+use crate::description::mechanism::{Drive, JointKind, LoadedKind, Mechanism, Origin};
+use crate::error::Explain;
+use crate::kinematics::KinematicsError;
+use crate::reduced_model::{CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout};
+use crate::reduction::{Coefficients, LocalReducer, ReductionError};
+use thiserror::Error;
+
+/// Why a mechanism cannot be sampled over its domain.
+#[derive(Debug, Clone, Error)]
+#[allow(missing_docs)]
+pub enum SamplingError {
+    #[error(transparent)]
+    Reduction(#[from] ReductionError),
+    #[error("coordinate `{coordinate}` has no range, which only a hinge can do without")]
+    Unbounded { coordinate: String, origin: Origin },
+}
+
+impl Explain for SamplingError {
+    fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Reduction(e) => e.origin(),
+            Self::Unbounded { origin, .. } => Some(origin),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::Reduction(e) => e.help(),
+            Self::Unbounded { .. } => Some("give the coordinate a `range`".into()),
+        }
+    }
+}
+
+/// A mechanism with its exact reduction.
+pub struct MechanismModel {
+    reducer: LocalReducer,
+    layout: ModelLayout,
+    fingerprint: [u8; 32],
+}
+
+impl MechanismModel {
+    /// Builds the full model and describes it.
+    pub fn new(mechanism: &Mechanism) -> Result<Self, SamplingError> {
+        let domain = domain(mechanism)?;
+        let reducer = LocalReducer::new(mechanism)?;
+        let layout = ModelLayout {
+            name: mechanism.name.clone(),
+            coordinates: coordinates(mechanism, &reducer),
+            n_rigid: mechanism.coordinates.len(),
+            outputs: mechanism.outputs.iter().map(|o| o.name.clone()).collect(),
+            loaded: mechanism.loaded.iter().map(|l| l.name.clone()).collect(),
+            domain,
+            full_dofs: reducer.model().n_dofs(),
+        };
+        Ok(Self {
+            reducer,
+            layout,
+            fingerprint: fingerprint(mechanism),
+        })
+    }
+
+    /// The exact reduction.
+    pub fn reducer(&self) -> &LocalReducer {
+        &self.reducer
+    }
+}
+
+impl LocalModel for MechanismModel {
+    fn layout(&self) -> ModelLayout {
+        self.layout.clone()
+    }
+
+    fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
+        self.reducer.evaluate(theta).map_err(|error| {
+            let reason = error.to_string();
+            let theta = theta.to_vec();
+            match error {
+                ReductionError::Kinematics(
+                    KinematicsError::Singular { .. } | KinematicsError::Blocked { .. },
+                ) => SampleFailure::Singular { theta, reason },
+                _ => SampleFailure::Inadmissible { theta, reason },
+            }
+        })
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+}
+
+/// Intervals with finite ends; a hinge that turns without end repeats after a turn.
+fn domain(mechanism: &Mechanism) -> Result<Domain, SamplingError> {
+    let mut out = Domain {
+        lower: Vec::new(),
+        upper: Vec::new(),
+        periodic: Vec::new(),
+        inequalities: mechanism
+            .inequalities
+            .iter()
+            .map(|i| LinearInequality {
+                coefficients: i.coefficients.clone(),
+                bound: i.bound,
+            })
+            .collect(),
+    };
+    for coordinate in &mechanism.coordinates {
+        let bounded = coordinate.lower.is_finite() && coordinate.upper.is_finite();
+        if bounded {
+            out.lower.push(coordinate.lower);
+            out.upper.push(coordinate.upper);
+            out.periodic.push(coordinate.periodic);
+        } else if is_angle(mechanism, &coordinate.drive) {
+            out.lower.push(coordinate.home - std::f64::consts::PI);
+            out.upper.push(coordinate.home + std::f64::consts::PI);
+            out.periodic.push(true);
+        } else {
+            return Err(SamplingError::Unbounded {
+                coordinate: coordinate.name.clone(),
+                origin: coordinate.origin.clone(),
+            });
+        }
+    }
+    Ok(out)
+}
+
+fn is_angle(mechanism: &Mechanism, drive: &Drive) -> bool {
+    match drive {
+        Drive::Joint(joint) => mechanism.joints[joint.0].kind == JointKind::Hinge,
+        Drive::Distance(..) => false,
+    }
+}
+
+fn coordinates(mechanism: &Mechanism, reducer: &LocalReducer) -> Vec<CoordinateInfo> {
+    let rigid = mechanism.coordinates.iter().map(|c| {
+        let unit = if is_angle(mechanism, &c.drive) {
+            "rad"
+        } else {
+            "m"
+        };
+        (CoordinateKind::Rigid, unit)
+    });
+    let loaded = mechanism.loaded.iter().map(|l| match l.kind {
+        LoadedKind::Displacement => (CoordinateKind::Constraint, "m"),
+        LoadedKind::Attachment => (CoordinateKind::Attachment, "N"),
+    });
+    let internal =
+        (0..reducer.reference().shapes.ncols()).map(|_| (CoordinateKind::Internal, "m*sqrt(kg)"));
+    reducer
+        .coordinate_names(mechanism)
+        .into_iter()
+        .zip(rigid.chain(loaded).chain(internal))
+        .map(|(name, (kind, unit))| CoordinateInfo {
+            name,
+            kind,
+            unit: unit.to_owned(),
+        })
+        .collect()
+}
+
+/// Hash of everything samples depend on: the mechanism without places, texts and the settings of
+/// the approximation.
+fn fingerprint(mechanism: &Mechanism) -> [u8; 32] {
+    let mut plain = mechanism.clone();
+    plain.sources.clear();
+    plain.reduction.origin = Origin::default();
+    for origin in plain
+        .bodies
+        .iter_mut()
+        .map(|x| &mut x.origin)
+        .chain(plain.joints.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.coordinates.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.springs.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.point_masses.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.loads.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.outputs.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.loaded.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.inequalities.iter_mut().map(|x| &mut x.origin))
+    {
+        *origin = Origin::default();
+    }
+    let Mechanism {
+        gravity,
+        plane,
+        bodies,
+        joints,
+        coordinates,
+        springs,
+        point_masses,
+        loads,
+        outputs,
+        loaded,
+        home_tolerance,
+        damping,
+        reduction,
+        ..
+    } = &plain;
+    let text = format!(
+        "{} {:?}",
+        env!("CARGO_PKG_VERSION"),
+        (
+            (gravity, plane, bodies, joints, coordinates),
+            (springs, point_masses, loads, outputs, loaded),
+            (home_tolerance, damping, reduction),
+        )
+    );
+    *blake3::hash(text.as_bytes()).as_bytes()
+}

@@ -1,0 +1,25 @@
+//! `reduce export`: a model in another format.
+
+use super::Outcome;
+use crate::args::{ExportArgs, FormatName};
+use crate::diagnostics::{CommandError, Failure};
+use exporters::{ExportOptions, Format};
+
+/// Runs the command.
+pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
+    let model =
+        exporters::read_model(&args.model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let format = match args.format {
+        FormatName::Json => Format::Json,
+        FormatName::Hdf5 => Format::Hdf5,
+        FormatName::C => Format::C,
+        FormatName::Rust => Format::Rust,
+    };
+    let options = ExportOptions {
+        single: args.single,
+        prefix: args.prefix.clone(),
+    };
+    exporters::export(&model, format, &args.output, &options)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    Ok(Outcome::Done)
+}

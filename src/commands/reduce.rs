@@ -1,0 +1,152 @@
+//! `reduce M.toml`: the whole pipeline, from the mechanism file to a folder of models.
+
+use super::Outcome;
+use crate::args::ReduceArgs;
+use crate::diagnostics::{self, CommandError, Failure};
+use crate::progress::Progress;
+use exporters::ExportOptions;
+use reducer::approximation::LocalModel;
+use reducer::approximation::SampleDatabase;
+use reducer::description::load;
+use reducer::pipeline::{self, Summary};
+use reducer::reduced_model::Continuity;
+use reducer::sampling::MechanismModel;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
+    let start = Instant::now();
+    let Some(path) = &args.mechanism else {
+        return Err(Failure::one(CommandError::NoMechanism));
+    };
+    let mechanism = load(path)?;
+    let folder = match &args.output {
+        Some(folder) => folder.clone(),
+        None => PathBuf::from(format!("{}-reduced", mechanism.name)),
+    };
+    super::use_threads(args.jobs)?;
+    let local =
+        MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
+    let mut database = if args.fresh {
+        SampleDatabase::in_memory()
+    } else {
+        let samples = match &args.samples_dir {
+            Some(folder) => folder.clone(),
+            None => folder.join(".samples"),
+        };
+        SampleDatabase::open(&samples, local.fingerprint())
+            .map_err(|e| Failure::one(CommandError::from(e)))?
+    };
+    let progress = Progress::new();
+    let (model, summary) =
+        pipeline::reduce(&local, &mechanism.approximation, &progress, &mut database)
+            .map_err(|e| Failure::one(CommandError::from(e)))?;
+    progress.finish();
+    exporters::write_all(&model, &folder, &ExportOptions::default())
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let text = if args.json {
+        format!("{}\n", as_json(&summary, seconds))
+    } else {
+        as_text(&mechanism.name, &folder, &summary, seconds)
+    };
+    diagnostics::print(&text)?;
+    Ok(if summary.reached {
+        Outcome::Done
+    } else {
+        Outcome::FellShort
+    })
+}
+
+fn as_json(summary: &Summary, seconds: f64) -> Value {
+    let errors: Map<String, Value> = summary
+        .errors
+        .iter()
+        .map(|e| (e.block.clone(), json!({ "mean": e.mean, "max": e.max })))
+        .collect();
+    json!({
+        "full_dofs": summary.full_dofs,
+        "reduced_dofs": summary.reduced_dofs,
+        "samples": summary.samples,
+        "evaluated": summary.evaluated,
+        "boxes": summary.boxes,
+        "dropped": summary.dropped,
+        "stored_numbers": summary.stored_numbers,
+        "stored_numbers_outputs": summary.stored_numbers_outputs,
+        "errors": errors,
+        "continuity": summary.continuity,
+        "certified": summary.certified,
+        "short": summary.short,
+        "reached": summary.reached,
+        "seconds": seconds,
+    })
+}
+
+fn as_text(name: &str, folder: &Path, summary: &Summary, seconds: f64) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{name}: {} dofs reduced to {}, {} box(es), {} + {} numbers (dynamics + outputs)",
+        summary.full_dofs,
+        summary.reduced_dofs,
+        summary.boxes,
+        summary.stored_numbers,
+        summary.stored_numbers_outputs,
+    );
+    let _ = writeln!(
+        out,
+        "{} samples, {} computed now, {seconds:.2} s",
+        summary.samples, summary.evaluated
+    );
+    let _ = writeln!(out, "errors at fresh points   mean       max");
+    for e in &summary.errors {
+        let _ = writeln!(
+            out,
+            "  {:<20} {:>8.4} % {:>8.4} %",
+            e.block,
+            100.0 * e.mean,
+            100.0 * e.max
+        );
+    }
+    let continuity = match summary.continuity {
+        Continuity::Smooth => "smooth (one box)".to_owned(),
+        Continuity::Continuous => "continuous across boxes".to_owned(),
+        Continuity::Jumps { largest } => format!("jumps of up to {:.2e} between boxes", largest),
+    };
+    let _ = writeln!(
+        out,
+        "{continuity}; definiteness proven in {} of {} box(es)",
+        summary.certified, summary.boxes
+    );
+    if summary.dropped > 0 {
+        let _ = writeln!(out, "{} region(s) without a model", summary.dropped);
+    }
+    for short in &summary.short {
+        let _ = writeln!(
+            out,
+            "tolerance not reached for θ from {:?} to {:?}",
+            short.lower, short.upper
+        );
+        for e in &short.errors {
+            let _ = writeln!(
+                out,
+                "  {:<20} mean {:.2e}, max {:.2e}",
+                e.block, e.mean, e.max
+            );
+        }
+    }
+    let _ = writeln!(
+        out,
+        "{}; written to {}",
+        if summary.reached {
+            "all tolerances reached"
+        } else {
+            "a tolerance was not reached"
+        },
+        folder.display()
+    );
+    out
+}
