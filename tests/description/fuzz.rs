@@ -180,7 +180,16 @@ fn hostile_files_are_refused_in_bounded_work() {
             format!("[[template.t{n}.use]]\ntemplate = \"t{next}\"\nnames = [\"a\", \"b\", \"c\", \"d\"]\n")
         })
         .collect();
+    let bodies: String = (0..6000)
+        .map(|n| {
+            format!("[[body]]\nname = \"body_{n}_with_long_name\"\npoint = {{ at = [0, 0, 0] }}\n")
+        })
+        .collect();
+    let outputs: String = (0..3000)
+        .map(|n| format!("[[output]]\nname = \"o{n}\"\nat = \"bodi_{n}_with_long_nam\"\n"))
+        .collect();
     let hostile = [
+        format!("format = 1\n{outputs}{bodies}"),
         format!("format = 1\nx = {}", "[".repeat(100_000)),
         format!("format = 1\n{}x = 1", "a.".repeat(100_000)),
         format!("format = 1\n[parameters]\np0 = \"p4999\"\n{chain}"),

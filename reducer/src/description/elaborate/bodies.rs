@@ -89,10 +89,12 @@ impl Bodies {
         body: &Located<format::Body>,
         library: &Library,
     ) {
+        let name = scope.path(&body.name);
         if !context.name(scope, &body.name) {
+            // References to it need no second message.
+            self.named.entry(name).or_default();
             return;
         }
-        let name = scope.path(&body.name);
         if self.named.contains_key(&name) {
             let what = "body";
             let kind = FaultKind::DuplicateName { what, name };

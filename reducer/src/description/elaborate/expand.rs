@@ -6,6 +6,7 @@ use super::super::format::{self, Located, Parameter, Template, Use};
 use super::super::parameters::{Parameters, Written};
 use super::context::{Context, Scope};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 const MAX_PARTS: usize = 5_000;
@@ -36,18 +37,19 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
-    fn start(&self) -> usize {
-        match self {
-            Part::Body(part) => part.span.start,
-            Part::Joint(part) => part.span.start,
-            Part::Coordinate(part) => part.span.start,
-            Part::Spring(part) => part.span.start,
-            Part::PointMass(part) => part.span.start,
-            Part::Load(part) => part.span.start,
-            Part::Output(part) => part.span.start,
-            Part::Loaded(part) => part.span.start,
-            Part::Use(part) => part.span.start,
-        }
+    fn span(&self) -> Range<usize> {
+        let span = match self {
+            Part::Body(part) => &part.span,
+            Part::Joint(part) => &part.span,
+            Part::Coordinate(part) => &part.span,
+            Part::Spring(part) => &part.span,
+            Part::PointMass(part) => &part.span,
+            Part::Load(part) => &part.span,
+            Part::Output(part) => &part.span,
+            Part::Loaded(part) => &part.span,
+            Part::Use(part) => &part.span,
+        };
+        span.clone()
     }
 }
 
@@ -73,7 +75,7 @@ macro_rules! parts_of {
         parts.extend(container.output.iter().map(Part::Output));
         parts.extend(container.loaded.iter().map(Part::Loaded));
         parts.extend(container.instances.iter().map(Part::Use));
-        parts.sort_by_key(Part::start);
+        parts.sort_by_key(|part| part.span().start);
         parts
     }};
 }
@@ -114,6 +116,10 @@ pub fn expand<'a>(context: &mut Context, input: &'a Units, file: &Scope) -> Vec<
             ..file.clone()
         });
         for part in parts_of!(&unit.file) {
+            if expansion.output.len() >= MAX_PARTS {
+                expansion.overflow(&scope, &part.span(), "parts", MAX_PARTS);
+                break;
+            }
             expansion.add(&scope, part);
         }
     }
@@ -207,7 +213,12 @@ impl<'a> Expansion<'a, '_> {
             }
             self.instances += 1;
             if self.instances > MAX_INSTANCES {
-                self.overflow(scope, instances, "instances of templates", MAX_INSTANCES);
+                self.overflow(
+                    scope,
+                    &instances.span,
+                    "instances of templates",
+                    MAX_INSTANCES,
+                );
                 break;
             }
             let turned = match &step {
@@ -231,7 +242,7 @@ impl<'a> Expansion<'a, '_> {
             });
             for part in parts.iter() {
                 if self.output.len() >= MAX_PARTS {
-                    self.overflow(scope, instances, "parts after expansion", MAX_PARTS);
+                    self.overflow(scope, &instances.span, "parts after expansion", MAX_PARTS);
                     break;
                 }
                 self.add(&inner, *part);
@@ -240,16 +251,10 @@ impl<'a> Expansion<'a, '_> {
         self.open.pop();
     }
 
-    fn overflow(
-        &mut self,
-        scope: &Scope,
-        instances: &Located<Use>,
-        what: &'static str,
-        limit: usize,
-    ) {
+    fn overflow(&mut self, scope: &Scope, span: &Range<usize>, what: &'static str, limit: usize) {
         if !self.full {
             let kind = FaultKind::Limit { what, limit };
-            self.context.fault(scope, &instances.span, kind);
+            self.context.fault(scope, span, kind);
         }
         self.full = true;
     }

@@ -99,7 +99,11 @@ pub fn joints(context: &mut Context, parts: &[Placed<'_>], bodies: &Bodies) -> J
         *count += 1;
         let (local, span) = match &joint.name {
             Some(name) if context.name(scope, name) => (name.value.clone(), name.span.clone()),
-            Some(_) => continue,
+            Some(name) => {
+                // References to it need no second message.
+                joints.named.entry(scope.path(name)).or_default();
+                continue;
+            }
             None => (format!("joint{count}"), joint.span.clone()),
         };
         let name = scope.path(&local);

@@ -3,6 +3,7 @@
 use super::super::fault::FaultKind;
 use super::super::format::{self, Scalar, SectionOrName};
 use super::super::mechanism;
+use super::super::parameters::MAX_FAULTS;
 use super::super::quantity::Dimension;
 use super::super::suggest::closest;
 use super::context::{Context, Scope};
@@ -131,6 +132,10 @@ impl Context {
         name: &str,
         known: Vec<String>,
     ) -> Option<T> {
+        // Suggestions cost time, and no one reads more than so many faults.
+        if self.faults.len() >= MAX_FAULTS {
+            return None;
+        }
         let kind = FaultKind::UnknownReference {
             what,
             name: name.chars().take(60).collect(),
