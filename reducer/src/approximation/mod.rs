@@ -125,7 +125,7 @@ pub fn approximate(
         rules.target *= match rules.criterion {
             Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
             // The points that were too far off now take part in the validation.
-            Criterion::Max => 0.9,
+            Criterion::Max => 0.95,
         };
         attempt += 1;
     }

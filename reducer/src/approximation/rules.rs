@@ -139,7 +139,7 @@ impl Rules {
             target: match settings.criterion {
                 _ if thesis => 1.0,
                 Criterion::Mean => 0.8,
-                Criterion::Max => 0.7,
+                Criterion::Max => 0.85,
             },
             thesis,
         })
