@@ -33,7 +33,7 @@ fn a_log_cut_anywhere_gives_the_same_model() {
     assert_eq!(run(whole.path()), (model.clone(), 0));
     let mut numbers = Numbers::new(3);
     let ends = [0, 7, 40, 41, log.len() - 1];
-    let random = (0..6).map(|_| ((0.5 + 0.5 * numbers.next()) * log.len() as f64) as usize);
+    let random = (0..6).map(|_| ((0.5 + 0.5 * numbers.number()) * log.len() as f64) as usize);
     for end in ends.into_iter().chain(random) {
         let cut = tempfile::tempdir().expect("a folder");
         std::fs::write(cut.path().join("000000.samples"), &log[..end]).expect("written");

@@ -22,7 +22,7 @@ fn random_theta(model: &ReducedModel, numbers: &mut Numbers) -> Vec<f64> {
         0.5 * (domain.lower[k] + domain.upper[k]) + 0.49 * x * (domain.upper[k] - domain.lower[k])
     };
     (0..model.layout.n_rigid)
-        .map(|k| place(k, numbers.next()))
+        .map(|k| place(k, numbers.number()))
         .collect()
 }
 
@@ -127,7 +127,7 @@ fn inverse_dynamics_agree_with_the_coefficients_and_with_forward_dynamics() {
             evaluator
                 .inverse_dynamics(&eta, &rate, &accel, &mut force, &mut work)
                 .expect("sizes");
-            for i in 0..n {
+            for (i, found) in force.iter().enumerate() {
                 let mut expected = -c.force[i];
                 for j in 0..n {
                     expected += c.mass[i * n + j] * accel[j] + c.damping[i * n + j] * rate[j];
@@ -136,9 +136,8 @@ fn inverse_dynamics_agree_with_the_coefficients_and_with_forward_dynamics() {
                         .sum::<f64>();
                 }
                 assert!(
-                    (force[i] - expected).abs() < 1e-11 * (1.0 + expected.abs()),
-                    "{} {expected}",
-                    force[i]
+                    (found - expected).abs() < 1e-11 * (1.0 + expected.abs()),
+                    "{found} {expected}"
                 );
             }
         }

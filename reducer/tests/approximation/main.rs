@@ -6,6 +6,7 @@ mod dynamics;
 mod evaluation;
 mod flexible;
 mod orthoglide;
+mod path;
 mod quality;
 mod validation;
 
@@ -51,7 +52,7 @@ impl Numbers {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -61,6 +62,6 @@ impl Numbers {
 
     /// The next `n` numbers times `scale`.
     pub fn vector(&mut self, n: usize, scale: f64) -> Vec<f64> {
-        (0..n).map(|_| scale * self.next()).collect()
+        (0..n).map(|_| scale * self.number()).collect()
     }
 }
