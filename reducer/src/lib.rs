@@ -9,3 +9,7 @@ pub mod description;
 pub mod reduction;
 
 pub mod reduced_model;
+
+pub mod approximation;
+
+pub mod pipeline;

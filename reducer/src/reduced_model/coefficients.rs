@@ -285,6 +285,9 @@ pub(crate) fn frequencies_hz(
     rows: &[usize],
 ) -> Vec<f64> {
     let k = rows.len();
+    if k == 0 {
+        return Vec::new();
+    }
     let pick = |a: &[f64]| DMatrix::from_fn(k, k, |i, j| a[rows[i] * n + rows[j]]);
     let Some(factor) = pick(mass).cholesky() else {
         return Vec::new();

@@ -1,0 +1,58 @@
+//! A look at a finished approximation with points that took no part in it.
+
+use super::database::DatabaseError;
+use super::points::{arcsine, halton};
+use super::region::Region;
+use super::store::SampleStore;
+use super::trial::Context;
+use crate::description::mechanism::Criterion;
+use crate::reduced_model::{Evaluator, ReducedModel, Status, Workspace};
+
+/// Largest error of any block over the part of its tolerance that leaves room for chance.
+pub(super) fn excess(
+    context: &Context,
+    store: &mut SampleStore,
+    model: &ReducedModel,
+    attempt: u64,
+) -> Result<f64, DatabaseError> {
+    let s = context.layout.n_rigid;
+    let domain = Region::of_domain(&context.layout.domain);
+    let key = 0xa0d1_7000 + attempt;
+    let Ok(evaluator) = Evaluator::new(model) else {
+        return Ok(f64::INFINITY);
+    };
+    let mut work = Workspace::default();
+    // The largest errors are near faces and corners: look there.
+    let (count, crowded) = match context.rules.criterion {
+        Criterion::Mean => (100 + 50 * s as u64, false),
+        Criterion::Max => (300 + 150 * s as u64, true),
+    };
+    let place = |u: f64| if crowded { arcsine(u) } else { 2.0 * u - 1.0 };
+    let mut points: Vec<Vec<f64>> = (0..count)
+        .map(|i| domain.point(&halton(i, key, s).into_iter().map(place).collect::<Vec<_>>()))
+        .collect();
+    points.retain(|p| evaluator.status(p, &mut work) == Ok(Status::Inside));
+    store.require(&points)?;
+    let mut errors = Vec::with_capacity(points.len());
+    for sample in points.iter().filter_map(|p| store.get(p)).flatten() {
+        if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
+            let measure = context.rules.measure();
+            errors.push(context.scales.point_errors(
+                &sample.exact,
+                &sample.gyroscopic,
+                &c,
+                measure,
+            ));
+        }
+    }
+    let largest = context
+        .rules
+        .ratios(&errors, context.scales)
+        .into_iter()
+        .fold(0.0, f64::max);
+    Ok(largest
+        / match context.rules.criterion {
+            Criterion::Mean => 0.85,
+            Criterion::Max => 0.95,
+        })
+}

@@ -1,0 +1,259 @@
+//! Neighbouring boxes: equal traces on common faces, or the largest jump.
+
+use super::errors::summarize;
+use super::least_squares::LeastSquares;
+use super::points::{grid, halton, lobatto};
+use super::region::Region;
+use super::sample::Sample;
+use super::store::{SampleStore, key};
+use super::trial::Context;
+use crate::description::mechanism::Basis;
+use crate::reduced_model::{BoxModel, Component, Continuity, PolynomialValues, Table, TreeNode};
+use faer::Mat;
+use std::collections::BTreeMap;
+
+/// Jumps below this, relative to the component, are rounding.
+const ROUNDING: f64 = 1e-10;
+
+/// Makes boxes agree on faces where the rules ask for it, and says how they meet.
+pub(super) fn join_boxes(
+    context: &Context,
+    store: &SampleStore,
+    tree: &[TreeNode],
+    boxes: &mut [BoxModel],
+) -> Continuity {
+    if tree.len() == 1 {
+        return Continuity::Smooth;
+    }
+    if let Basis::Lagrange { order } = context.rules.basis
+        && context.rules.continuous
+        && context.layout.n_rigid > 1
+    {
+        conform(order, boxes);
+        for b in boxes.iter_mut() {
+            assess(context, store, b);
+        }
+    }
+    let largest = largest_jump(context, store, boxes);
+    if largest <= ROUNDING {
+        Continuity::Continuous
+    } else {
+        Continuity::Jumps { largest }
+    }
+}
+
+/// Measures a changed box again, at all samples in it.
+fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
+    let region = region_of(b);
+    let samples = store.inside(&region, usize::MAX);
+    let errors = context.errors(&region, &b.dynamics, &b.outputs, &samples);
+    let ratios = context.rules.ratios(&errors, context.scales);
+    b.reached &= ratios.iter().all(|r| *r <= 1.0);
+    b.errors = summarize(&errors, context.scales);
+    b.definite = super::certify::definite_bound(
+        context.rules.form,
+        context.layout,
+        context.components,
+        &b.dynamics,
+    );
+}
+
+fn region_of(b: &BoxModel) -> Region {
+    Region {
+        lower: b.lower.clone(),
+        upper: b.upper.clone(),
+    }
+}
+
+/// Nodes that lie on a box they are not nodes of take that box's value [T, figure 5.13], until
+/// nothing changes. Faces must be nested, which refinement sees to.
+fn conform(order: usize, boxes: &mut [BoxModel]) {
+    let s = boxes.first().map_or(0, |b| b.lower.len());
+    let xi = grid(&lobatto(order), s);
+    let regions: Vec<Region> = boxes.iter().map(region_of).collect();
+    let nodes: Vec<Vec<Vec<f64>>> = regions
+        .iter()
+        .map(|r| xi.iter().map(|x| r.point(x)).collect())
+        .collect();
+    let hosts = hosts(order, &regions, &nodes);
+    for table in [dynamics as TableOf, outputs as TableOf] {
+        for _ in 0..64 {
+            let mut change = 0.0_f64;
+            for (b, own) in nodes.iter().enumerate() {
+                change = change.max(take_values(boxes, b, own, &regions, &hosts, table));
+            }
+            if change <= 1e-15 {
+                break;
+            }
+        }
+    }
+}
+
+type TableOf = fn(&mut BoxModel) -> &mut Table;
+
+fn dynamics(b: &mut BoxModel) -> &mut Table {
+    &mut b.dynamics
+}
+
+fn outputs(b: &mut BoxModel) -> &mut Table {
+    &mut b.outputs
+}
+
+/// For each hanging node the largest box that contains it without having it as a node.
+fn hosts(order: usize, regions: &[Region], nodes: &[Vec<Vec<f64>>]) -> BTreeMap<Vec<u64>, usize> {
+    let volume = |r: &Region| (0..r.dimension()).map(|k| r.width(k)).product::<f64>();
+    let line = lobatto(order);
+    let is_node = |r: &Region, theta: &[f64]| {
+        (0..r.dimension()).all(|k| {
+            let along = Region {
+                lower: vec![r.lower[k]],
+                upper: vec![r.upper[k]],
+            };
+            line.iter().any(|x| along.point(&[*x])[0] == theta[k])
+        })
+    };
+    let mut hosts = BTreeMap::new();
+    for theta in nodes.iter().flatten() {
+        let mut best: Option<usize> = None;
+        for (c, region) in regions.iter().enumerate() {
+            let hangs = region.contains(theta) && !is_node(region, theta);
+            if hangs && best.is_none_or(|b| volume(&regions[b]) < volume(region)) {
+                best = Some(c);
+            }
+        }
+        if let Some(host) = best {
+            hosts.insert(key(theta), host);
+        }
+    }
+    hosts
+}
+
+/// Gives the hanging nodes of one box their hosts' values; returns the largest relative change.
+fn take_values(
+    boxes: &mut [BoxModel],
+    b: usize,
+    nodes: &[Vec<f64>],
+    regions: &[Region],
+    hosts: &BTreeMap<Vec<u64>, usize>,
+    table: TableOf,
+) -> f64 {
+    let n_terms = table(&mut boxes[b]).terms.len();
+    if n_terms == 0 || !nodes.iter().any(|p| hosts.contains_key(&key(p))) {
+        return 0.0;
+    }
+    let n_components = table(&mut boxes[b]).coefficients.len() / n_terms;
+    let mut values = Mat::zeros(nodes.len(), n_components);
+    let (mut change, mut size) = (
+        vec![0.0_f64; n_components],
+        vec![f64::MIN_POSITIVE; n_components],
+    );
+    for (i, theta) in nodes.iter().enumerate() {
+        let own = evaluate(table(&mut boxes[b]), &regions[b], theta);
+        let host = hosts.get(&key(theta)).filter(|h| **h != b);
+        let taken = host.map_or_else(
+            || own.clone(),
+            |&h| evaluate(table(&mut boxes[h]), &regions[h], theta),
+        );
+        for j in 0..n_components {
+            values[(i, j)] = taken[j];
+            change[j] = change[j].max((taken[j] - own[j]).abs());
+            size[j] = size[j].max(taken[j].abs());
+        }
+    }
+    let largest = change
+        .iter()
+        .zip(&size)
+        .map(|(c, s)| c / s)
+        .fold(0.0, f64::max);
+    if largest > 1e-15 {
+        let matrix = vandermonde(table(&mut boxes[b]), &regions[b], nodes);
+        let solution = LeastSquares::new(matrix).solve(values);
+        let coefficients = &mut table(&mut boxes[b]).coefficients;
+        for m in 0..n_terms {
+            (0..n_components).for_each(|j| coefficients[m * n_components + j] = solution[(m, j)]);
+        }
+    }
+    largest
+}
+
+fn vandermonde(table: &Table, region: &Region, nodes: &[Vec<f64>]) -> Mat<f64> {
+    let degrees: Vec<u8> = table.terms.iter().flatten().copied().collect();
+    let mut at = PolynomialValues::default();
+    let mut matrix = Mat::zeros(nodes.len(), table.terms.len());
+    for (i, theta) in nodes.iter().enumerate() {
+        at.fill(&degrees, theta, &region.lower, &region.upper);
+        at.terms()
+            .iter()
+            .enumerate()
+            .for_each(|(m, v)| matrix[(i, m)] = *v);
+    }
+    matrix
+}
+
+fn evaluate(table: &Table, region: &Region, theta: &[f64]) -> Vec<f64> {
+    let degrees: Vec<u8> = table.terms.iter().flatten().copied().collect();
+    let n = table.coefficients.len() / table.terms.len().max(1);
+    let mut at = PolynomialValues::default();
+    at.fill(&degrees, theta, &region.lower, &region.upper);
+    let mut values = vec![0.0; n];
+    for (term, row) in at
+        .terms()
+        .iter()
+        .zip(table.coefficients.chunks_exact(n.max(1)))
+    {
+        values.iter_mut().zip(row).for_each(|(v, c)| *v += term * c);
+    }
+    values
+}
+
+/// Largest jump of any component across any face, relative to its root mean square.
+fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f64 {
+    let samples: Vec<&Sample> = store.samples().collect();
+    let rms = |c: Component| {
+        let sum: f64 = samples.iter().map(|p| p.value(c).powi(2)).sum();
+        (sum / samples.len().max(1) as f64)
+            .sqrt()
+            .max(f64::MIN_POSITIVE)
+    };
+    let scales = |list: &[Component]| list.iter().map(|c| rms(*c)).collect::<Vec<f64>>();
+    let (dynamic_scales, output_scales) = (
+        scales(&context.components.dynamics),
+        scales(&context.components.outputs),
+    );
+    let regions: Vec<Region> = boxes.iter().map(region_of).collect();
+    let mut largest = 0.0_f64;
+    for a in 0..boxes.len() {
+        for b in a + 1..boxes.len() {
+            let Some(face) = regions[a].common_face(&regions[b]) else {
+                continue;
+            };
+            for theta in face_points(&face) {
+                let jump = |of: &dyn Fn(&BoxModel) -> &Table, scales: &[f64]| {
+                    let one = evaluate(of(&boxes[a]), &regions[a], &theta);
+                    let other = evaluate(of(&boxes[b]), &regions[b], &theta);
+                    one.iter()
+                        .zip(&other)
+                        .zip(scales)
+                        .map(|((x, y), s)| (x - y).abs() / s)
+                        .fold(0.0, f64::max)
+                };
+                largest = largest
+                    .max(jump(&|m: &BoxModel| &m.dynamics, &dynamic_scales))
+                    .max(jump(&|m: &BoxModel| &m.outputs, &output_scales));
+            }
+        }
+    }
+    largest
+}
+
+/// Corners, centre and a few more points of a face.
+fn face_points(face: &Region) -> Vec<Vec<f64>> {
+    let s = face.dimension();
+    let mut xi = if s <= 4 {
+        grid(&[-1.0, 0.0, 1.0], s)
+    } else {
+        vec![vec![0.0; s]]
+    };
+    xi.extend((0..8).map(|i| halton(i, 0, s).into_iter().map(|u| 2.0 * u - 1.0).collect()));
+    xi.iter().map(|x| face.point(x)).collect()
+}

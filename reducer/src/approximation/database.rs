@@ -1,0 +1,189 @@
+//! Samples on disk: an append-only log that survives a kill at any moment.
+//!
+//! Every process writes its own segment file, so concurrent runs never share one; all segments
+//! with the same fingerprint are read on opening. A record is its length, its payload and the
+//! BLAKE3 hash of both; reading a segment stops at the first record that is not whole. A process
+//! never appends to another one's segment, so a torn tail stays where it is and harms nothing.
+
+use super::encoding::{decode, encode};
+use super::source::SampleFailure;
+use crate::reduction::Coefficients;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, create_dir_all, read, read_dir};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What is known of one configuration.
+pub type SampleResult = Result<Coefficients, SampleFailure>;
+
+const MAGIC: &[u8; 8] = b"GMPSMPL1";
+const HEADER: usize = 8 + 32;
+const LARGEST_RECORD: usize = 1 << 30;
+
+/// The database cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the sample database {path}: {action}: {source}; choose another folder with --samples-dir or make it writable"
+)]
+pub struct DatabaseError {
+    /// File or folder.
+    pub path: String,
+    /// What was tried.
+    pub action: &'static str,
+    /// What the system said.
+    source: std::io::Error,
+}
+
+/// Samples by exact θ. A cache: results of a run never depend on what it holds.
+#[derive(Debug, Default)]
+pub struct SampleDatabase {
+    known: BTreeMap<Vec<u64>, SampleResult>,
+    folder: Option<PathBuf>,
+    fingerprint: [u8; 32],
+    segment: Option<(PathBuf, File)>,
+}
+
+impl SampleDatabase {
+    /// A database that forgets.
+    pub fn in_memory() -> Self {
+        Self::default()
+    }
+
+    /// Opens or creates the database of one model in `folder`.
+    pub fn open(folder: &Path, fingerprint: [u8; 32]) -> Result<Self, DatabaseError> {
+        let failed = |action| {
+            move |source| DatabaseError {
+                path: folder.display().to_string(),
+                action,
+                source,
+            }
+        };
+        create_dir_all(folder).map_err(failed("cannot be created"))?;
+        let mut segments: Vec<PathBuf> = read_dir(folder)
+            .map_err(failed("cannot be listed"))?
+            .filter_map(|entry| entry.ok().map(|e| e.path()))
+            .filter(|path| path.extension().is_some_and(|e| e == "samples"))
+            .collect();
+        segments.sort();
+        let mut known = BTreeMap::new();
+        for path in segments {
+            let bytes = read(&path).map_err(failed("cannot be read"))?;
+            read_segment(&bytes, &fingerprint, &mut known);
+        }
+        Ok(Self {
+            known,
+            folder: Some(folder.to_owned()),
+            fingerprint,
+            segment: None,
+        })
+    }
+
+    /// Number of configurations known.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// What is known of a configuration.
+    pub fn get(&self, theta: &[f64]) -> Option<&SampleResult> {
+        self.known.get(&key(theta))
+    }
+
+    /// Adds the results of one wave and hands them to the disk.
+    pub fn append(&mut self, wave: Vec<(Vec<f64>, SampleResult)>) -> Result<(), DatabaseError> {
+        if wave.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        for (theta, result) in &wave {
+            let payload = encode(theta, result);
+            let start = bytes.len();
+            bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&payload);
+            let hash = blake3::hash(&bytes[start..]);
+            bytes.extend_from_slice(hash.as_bytes());
+        }
+        self.write(&bytes)?;
+        for (theta, result) in wave {
+            self.known.insert(key(&theta), result);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        if self.segment.is_none() {
+            self.segment = Some(new_segment(folder, &self.fingerprint)?);
+        }
+        if let Some((path, file)) = &mut self.segment {
+            let failed = |source| DatabaseError {
+                path: path.display().to_string(),
+                action: "cannot be written",
+                source,
+            };
+            file.write_all(bytes).map_err(failed)?;
+            file.sync_data().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Creates the next segment; creation is exclusive, so two processes never get the same.
+fn new_segment(folder: &Path, fingerprint: &[u8; 32]) -> Result<(PathBuf, File), DatabaseError> {
+    let mut number = 0_u32;
+    loop {
+        let path = folder.join(format!("{number:06}.samples"));
+        let failed = |source| DatabaseError {
+            path: path.display().to_string(),
+            action: "cannot be created",
+            source,
+        };
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                file.write_all(MAGIC).map_err(failed)?;
+                file.write_all(fingerprint).map_err(failed)?;
+                return Ok((path, file));
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(e) => return Err(failed(e)),
+        }
+    }
+}
+
+fn key(theta: &[f64]) -> Vec<u64> {
+    theta.iter().map(|t| t.to_bits()).collect()
+}
+
+/// Reads whole records of a segment with this fingerprint; ignores everything from the first
+/// record that is torn or damaged.
+fn read_segment(
+    bytes: &[u8],
+    fingerprint: &[u8; 32],
+    known: &mut BTreeMap<Vec<u64>, SampleResult>,
+) {
+    if bytes.len() < HEADER || &bytes[..8] != MAGIC || &bytes[8..HEADER] != fingerprint {
+        return;
+    }
+    let mut rest = &bytes[HEADER..];
+    while let Some((head, tail)) = rest.split_first_chunk::<8>() {
+        let length = u64::from_le_bytes(*head) as usize;
+        if length > LARGEST_RECORD || tail.len() < length + 32 {
+            return;
+        }
+        let hash = blake3::hash(&rest[..8 + length]);
+        if hash.as_bytes()[..] != tail[length..length + 32] {
+            return;
+        }
+        match decode(&tail[..length]) {
+            Some((theta, result)) => known.insert(key(&theta), result),
+            None => return,
+        };
+        rest = &tail[length + 32..];
+    }
+}

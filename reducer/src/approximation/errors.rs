@@ -1,0 +1,365 @@
+//! How far a model is from exact coefficients, block by block.
+
+use super::factors::{upper_factor, whitened_norm};
+use super::points::uniform;
+use super::sample::{Sample, modal_block};
+use crate::reduced_model::{BlockError, Domain, ModelCoefficients, OutputMotion};
+use crate::reduction::{Coefficients, OutputCoefficients};
+
+/// Blocks of a model that have a tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Block {
+    /// M̄.
+    Mass,
+    /// h̄.
+    Gyroscopic,
+    /// Generalised force of gravity.
+    Gravity,
+    /// K̄ on δ.
+    Stiffness,
+    /// D̄.
+    Damping,
+    /// Inverse-dynamics force of a rigid motion at η^δ = 0.
+    Force,
+    /// Position, Jacobian and load map.
+    Outputs,
+    /// All coefficients of the dynamics in one weighted norm [T 5.165, 5.166].
+    Combined,
+}
+
+/// Number of blocks.
+pub(super) const N_BLOCKS: usize = 8;
+
+impl Block {
+    /// All blocks.
+    pub const ALL: [Self; N_BLOCKS] = [
+        Self::Mass,
+        Self::Gyroscopic,
+        Self::Gravity,
+        Self::Stiffness,
+        Self::Damping,
+        Self::Force,
+        Self::Outputs,
+        Self::Combined,
+    ];
+
+    /// Name in settings and summaries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mass => "mass",
+            Self::Gyroscopic => "gyroscopic",
+            Self::Gravity => "gravity",
+            Self::Stiffness => "stiffness",
+            Self::Damping => "damping",
+            Self::Force => "force",
+            Self::Outputs => "outputs",
+            Self::Combined => "combined",
+        }
+    }
+}
+
+/// How an error is made relative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// M̄ and K̄ by ‖L⁻¹(M̂−M)L⁻ᵀ‖, which is unit-free; other blocks as in `Frobenius`.
+    Whitened,
+    /// Norm of the difference over that of the exact value, at least a tenth of its root mean
+    /// square over the domain.
+    Frobenius,
+}
+
+/// Root mean squares over the domain, from the probes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scales {
+    blocks: [f64; N_BLOCKS],
+    /// Per output: spread of the position, translational and rotational part of the Jacobian.
+    outputs: Vec<[f64; 3]>,
+    load_map: f64,
+    /// Range of θ per coordinate.
+    widths: Vec<f64>,
+    /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
+    combined: Option<[f64; 5]>,
+}
+
+/// Errors of one point, one per block.
+pub(super) type PointErrors = [f64; N_BLOCKS];
+
+impl Scales {
+    pub fn new(probes: &[Sample], domain: &Domain) -> Self {
+        let widths: Vec<f64> = domain
+            .lower
+            .iter()
+            .zip(&domain.upper)
+            .map(|(l, u)| u - l)
+            .collect();
+        let rms = |value: &dyn Fn(&Sample) -> f64| {
+            let sum: f64 = probes.iter().map(|p| value(p).powi(2)).sum();
+            (sum / probes.len().max(1) as f64).sqrt()
+        };
+        let forces = |p: &Sample| {
+            let (rate, accel) = test_motion(p.theta(), p.exact.n(), &widths);
+            norm(&p.exact.inverse_dynamics(&rate, &accel))
+        };
+        let n_outputs = probes.first().map_or(0, |p| p.exact.outputs.len());
+        let outputs = (0..n_outputs)
+            .map(|o| {
+                let mean = |axis: usize| {
+                    probes
+                        .iter()
+                        .map(|p| p.exact.outputs[o].position[axis])
+                        .sum::<f64>()
+                        / probes.len() as f64
+                };
+                let center = [mean(0), mean(1), mean(2)];
+                let half = |p: &Sample| 3 * p.exact.n();
+                [
+                    rms(&|p| difference(&p.exact.outputs[o].position, &center)),
+                    rms(&|p| norm(&p.exact.outputs[o].jacobian[..half(p)])),
+                    rms(&|p| norm(&p.exact.outputs[o].jacobian[half(p)..])),
+                ]
+            })
+            .collect();
+        Self {
+            blocks: [
+                rms(&|p| norm(&p.exact.mass)),
+                rms(&|p| norm(&p.gyroscopic)),
+                rms(&|p| norm(&p.exact.gravity)),
+                rms(&|p| norm(&p.exact.stiffness)),
+                rms(&|p| norm(&p.exact.damping)),
+                rms(&forces),
+                if n_outputs > 0 || probes.first().is_some_and(|p| !p.exact.load_map.is_empty()) {
+                    1.0
+                } else {
+                    0.0
+                },
+                0.0,
+            ],
+            combined: None,
+            outputs,
+            load_map: rms(&|p| {
+                p.exact
+                    .load_map
+                    .iter()
+                    .map(|row| norm(row).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+            }),
+            widths,
+        }
+    }
+
+    /// Adds the thesis's norm. Its weights [T 5.166] make blocks comparable by their root mean
+    /// squares, but count the gyroscopic tensor by the change of mass it stands for over a box of
+    /// the minimal width, which gives it the unit of the mass.
+    pub fn with_combined(mut self, minimal_width: &[f64]) -> Self {
+        let [mass, gyroscopic, gravity, stiffness, damping, ..] = self.blocks;
+        let width = minimal_width.iter().sum::<f64>() / minimal_width.len().max(1) as f64;
+        let inverse = |rms: f64| if rms > 0.0 { 1.0 / rms } else { 0.0 };
+        let gyroscopic_weight = if gyroscopic > 0.0 {
+            width * inverse(mass)
+        } else {
+            0.0
+        };
+        let weights = [
+            inverse(mass),
+            gyroscopic_weight,
+            inverse(gravity),
+            inverse(stiffness),
+            inverse(damping),
+        ];
+        self.combined = Some(weights);
+        self.blocks[Block::Combined as usize] = 1.0;
+        self
+    }
+
+    fn combined_error(
+        &self,
+        exact: &Coefficients,
+        gyroscopic: &[f64],
+        model: &ModelCoefficients,
+    ) -> f64 {
+        let Some(weights) = self.combined else {
+            return 0.0;
+        };
+        let pairs = [
+            (&model.mass[..], &exact.mass[..]),
+            (&model.gyroscopic, gyroscopic),
+            (&model.gravity, &exact.gravity),
+            (&model.stiffness, &exact.stiffness),
+            (&model.damping, &exact.damping),
+        ];
+        let (mut error, mut size) = (0.0, 0.0);
+        for ((found, of), weight) in pairs.into_iter().zip(weights) {
+            error += (weight * difference(found, of)).powi(2);
+            size += (weight * norm(of)).powi(2);
+        }
+        self.relative(error.sqrt(), size.sqrt(), 0.0)
+    }
+
+    /// The block is not zero everywhere.
+    pub fn is_present(&self, block: Block) -> bool {
+        self.blocks[block as usize] > 0.0
+    }
+
+    /// Errors of all blocks at one point.
+    pub fn point_errors(
+        &self,
+        exact: &Coefficients,
+        gyroscopic: &[f64],
+        model: &ModelCoefficients,
+        measure: Measure,
+    ) -> PointErrors {
+        let n = exact.n();
+        let relative = |block: Block, value: &[f64], of: &[f64]| {
+            self.relative(difference(value, of), norm(of), self.blocks[block as usize])
+        };
+        let (mass, stiffness) = match measure {
+            Measure::Frobenius => (
+                relative(Block::Mass, &model.mass, &exact.mass),
+                relative(Block::Stiffness, &model.stiffness, &exact.stiffness),
+            ),
+            Measure::Whitened => (
+                whitened(&model.mass, &exact.mass, n, 0),
+                whitened(&model.stiffness, &exact.stiffness, n, exact.n_rigid()),
+            ),
+        };
+        let (rate, accel) = test_motion(&exact.theta, n, &self.widths);
+        let force = model_force(model, &rate, &accel);
+        let exact_force = exact.inverse_dynamics(&rate, &accel);
+        [
+            mass,
+            relative(Block::Gyroscopic, &model.gyroscopic, gyroscopic),
+            relative(Block::Gravity, &model.gravity, &exact.gravity),
+            stiffness,
+            relative(Block::Damping, &model.damping, &exact.damping),
+            relative(Block::Force, &force, &exact_force),
+            self.output_error(exact, model),
+            self.combined_error(exact, gyroscopic, model),
+        ]
+    }
+
+    fn relative(&self, error: f64, size: f64, rms: f64) -> f64 {
+        if error == 0.0 {
+            0.0
+        } else {
+            error / size.max(0.1 * rms).max(f64::MIN_POSITIVE)
+        }
+    }
+
+    fn output_error(&self, exact: &Coefficients, model: &ModelCoefficients) -> f64 {
+        let mut worst = 0.0_f64;
+        for ((o, m), scale) in exact.outputs.iter().zip(&model.outputs).zip(&self.outputs) {
+            worst = worst.max(self.one_output_error(o, m, scale));
+        }
+        let mut squares = (0.0, 0.0);
+        for (row, of) in model.load_map.iter().zip(&exact.load_map) {
+            squares = (
+                squares.0 + difference(row, of).powi(2),
+                squares.1 + norm(of).powi(2),
+            );
+        }
+        worst.max(self.relative(squares.0.sqrt(), squares.1.sqrt(), self.load_map))
+    }
+
+    /// Position over its spread in the domain; Jacobian, translations and rotations apart;
+    /// orientation by the angle in radians.
+    fn one_output_error(
+        &self,
+        exact: &OutputCoefficients,
+        model: &OutputMotion,
+        scale: &[f64; 3],
+    ) -> f64 {
+        let half = exact.jacobian.len() / 2;
+        let position = difference(model.position.as_slice(), &exact.position);
+        let rotation: f64 = (0..9)
+            .map(|i| (model.rotation[(i / 3, i % 3)] - exact.rotation[i]).powi(2))
+            .sum();
+        let part = |range: std::ops::Range<usize>, rms: f64| {
+            let of = &exact.jacobian[range.clone()];
+            let error = difference(&model.jacobian[range], of);
+            if error <= 1e-12 * rms {
+                0.0
+            } else {
+                self.relative(error, norm(of), rms)
+            }
+        };
+        let noise = |error: f64| if error <= 1e-12 { 0.0 } else { error };
+        self.relative(noise(position), scale[0], scale[0])
+            .max(noise(rotation.sqrt() / std::f64::consts::SQRT_2))
+            .max(part(0..half, scale[1]))
+            .max(if scale[2] > 1e-12 {
+                part(half..2 * half, scale[2])
+            } else {
+                0.0
+            })
+    }
+}
+
+/// A rigid motion at η^δ = 0 that θ fixes: a few ranges per second, a few tens per second squared.
+fn test_motion(theta: &[f64], n: usize, widths: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let seed = theta.iter().fold(17_u64, |seed, t| {
+        seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
+    for (k, width) in widths.iter().enumerate() {
+        rate[k] = 3.0 * width * (2.0 * uniform(seed.wrapping_add(2 * k as u64)) - 1.0);
+        accel[k] = 30.0 * width * (2.0 * uniform(seed.wrapping_add(2 * k as u64 + 1)) - 1.0);
+    }
+    (rate, accel)
+}
+
+/// Inverse dynamics from coefficients at η^δ = 0.
+fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64]) -> Vec<f64> {
+    let n = rate.len();
+    (0..n)
+        .map(|i| {
+            let mut f = -model.force[i];
+            for j in 0..n {
+                f += model.mass[i * n + j] * accel[j] + model.damping[i * n + j] * rate[j];
+                for k in 0..n {
+                    f += model.gyroscopic[(i * n + j) * n + k] * rate[j] * rate[k];
+                }
+            }
+            f
+        })
+        .collect()
+}
+
+/// ‖F⁻¹(Â−A)F⁻ᵀ‖ on rows and columns from `first` on, A = F Fᵀ.
+fn whitened(model: &[f64], exact: &[f64], n: usize, first: usize) -> f64 {
+    let of = modal_block(exact, n, first);
+    let found = modal_block(model, n, first);
+    let delta: Vec<f64> = found.iter().zip(&of).map(|(a, b)| a - b).collect();
+    if delta.iter().all(|d| *d == 0.0) {
+        return 0.0;
+    }
+    upper_factor(&of, n - first).map_or(f64::MAX, |u| whitened_norm(&u, &delta, n - first))
+}
+
+pub(super) fn norm(a: &[f64]) -> f64 {
+    a.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| (x - y).powi(2))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// Mean and largest error per block that is present.
+pub(super) fn summarize(points: &[PointErrors], scales: &Scales) -> Vec<BlockError> {
+    Block::ALL
+        .into_iter()
+        .filter(|b| scales.is_present(*b) && !points.is_empty())
+        .map(|b| {
+            let of = |p: &PointErrors| p[b as usize];
+            BlockError {
+                block: b.name().to_owned(),
+                mean: points.iter().map(of).sum::<f64>() / points.len() as f64,
+                max: points.iter().map(of).fold(0.0, f64::max),
+            }
+        })
+        .collect()
+}

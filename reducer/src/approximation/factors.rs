@@ -1,0 +1,164 @@
+//! Triangular factors and their derivatives; quaternions and theirs. Matrices row-major n×n.
+
+use crate::reduced_model::factor_upper;
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+
+/// Upper triangular U with A = U Uᵀ, absent where A is not positive definite.
+pub(super) fn upper_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut u = a.to_vec();
+    factor_upper(&mut u, n).then_some(u)
+}
+
+/// The upper triangular dU with dA = dU Uᵀ + U dUᵀ: dU = U X, X + Xᵀ = U⁻¹ dA U⁻ᵀ.
+pub(super) fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
+    let mut x = da.to_vec();
+    whiten(u, &mut x, n);
+    let mut du = vec![0.0; n * n];
+    for i in 0..n {
+        for j in i..n {
+            let mut sum = 0.0;
+            for k in i..=j {
+                let weight = if k == j { 0.5 } else { 1.0 };
+                sum += u[i * n + k] * weight * x[k * n + j];
+            }
+            du[i * n + j] = sum;
+        }
+    }
+    du
+}
+
+/// Lower triangular L with A = L Lᵀ, absent where A is not positive definite.
+pub(super) fn lower_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
+    let u = upper_factor(&reversed(a), n)?;
+    Some(reversed(&u))
+}
+
+/// The lower triangular dL with dA = dL Lᵀ + L dLᵀ.
+pub(super) fn lower_factor_slope(l: &[f64], da: &[f64], n: usize) -> Vec<f64> {
+    reversed(&upper_factor_slope(&reversed(l), &reversed(da), n))
+}
+
+/// Frobenius norm of F⁻¹ A F⁻ᵀ for the triangular factor U of an n×n matrix and symmetric A.
+pub(super) fn whitened_norm(u: &[f64], a: &[f64], n: usize) -> f64 {
+    let mut x = a.to_vec();
+    whiten(u, &mut x, n);
+    x.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// Rows and columns in the opposite order: J A J.
+fn reversed(a: &[f64]) -> Vec<f64> {
+    a.iter().rev().copied().collect()
+}
+
+/// A ← U⁻¹ A U⁻ᵀ for upper triangular U.
+pub(super) fn whiten(u: &[f64], a: &mut [f64], n: usize) {
+    for column in 0..n {
+        for i in (0..n).rev() {
+            let mut value = a[i * n + column];
+            for k in i + 1..n {
+                value -= u[i * n + k] * a[k * n + column];
+            }
+            a[i * n + column] = value / u[i * n + i];
+        }
+    }
+    for row in 0..n {
+        for j in (0..n).rev() {
+            let mut value = a[row * n + j];
+            for k in j + 1..n {
+                value -= u[j * n + k] * a[row * n + k];
+            }
+            a[row * n + j] = value / u[j * n + j];
+        }
+    }
+}
+
+/// Quaternion (w, x, y, z) of a row-major rotation matrix, either sign.
+pub(super) fn quaternion(rotation: &[f64; 9]) -> [f64; 4] {
+    let matrix = Matrix3::from_row_slice(rotation);
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix));
+    [q.w, q.i, q.j, q.k]
+}
+
+/// dq = ½ ω q, for ω in the outer axes.
+pub(super) fn quaternion_slope(q: &[f64; 4], omega: [f64; 3]) -> [f64; 4] {
+    let v = Vector3::new(q[1], q[2], q[3]);
+    let w = Vector3::from(omega);
+    let vector = w * q[0] + w.cross(&v);
+    [
+        -0.5 * w.dot(&v),
+        0.5 * vector.x,
+        0.5 * vector.y,
+        0.5 * vector.z,
+    ]
+}
+
+/// q turned by the rotation vector `turn` in the outer axes.
+pub(super) fn quaternion_turned(q: &[f64; 4], turn: [f64; 3]) -> [f64; 4] {
+    let step = UnitQuaternion::from_scaled_axis(Vector3::from(turn));
+    let old = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+    let new = step.into_inner() * old;
+    [new.w, new.i, new.j, new.k]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definite(t: f64) -> Vec<f64> {
+        let g = [
+            1.0 + t,
+            0.3 * t,
+            -0.2,
+            0.5,
+            1.2 - t,
+            0.4 * t * t,
+            0.1 * t,
+            0.7,
+            1.5,
+        ];
+        let mut a = vec![0.0; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                a[i * 3 + j] = (0..3).map(|k| g[i * 3 + k] * g[j * 3 + k]).sum();
+            }
+        }
+        a
+    }
+
+    #[test]
+    fn slopes_of_both_factors_agree_with_differences() {
+        let (t, h) = (0.3, 1e-5);
+        let (a, b) = (definite(t + h), definite(t - h));
+        let da: Vec<f64> = a.iter().zip(&b).map(|(x, y)| (x - y) / (2.0 * h)).collect();
+        type Factor = fn(&[f64], usize) -> Option<Vec<f64>>;
+        type Slope = fn(&[f64], &[f64], usize) -> Vec<f64>;
+        let pairs: [(Factor, Slope); 2] = [
+            (upper_factor, upper_factor_slope),
+            (lower_factor, lower_factor_slope),
+        ];
+        for (factor, slope) in pairs {
+            let at = factor(&definite(t), 3).expect("definite");
+            let (fa, fb) = (
+                factor(&a, 3).expect("definite"),
+                factor(&b, 3).expect("definite"),
+            );
+            let exact = slope(&at, &da, 3);
+            for i in 0..9 {
+                assert!((exact[i] - (fa[i] - fb[i]) / (2.0 * h)).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn lower_factor_is_cholesky() {
+        let l = lower_factor(&definite(0.1), 3).expect("definite");
+        assert_eq!([l[1], l[2], l[5]], [0.0; 3]);
+        for i in 0..3 {
+            for j in 0..3 {
+                let product: f64 = (0..3).map(|k| l[i * 3 + k] * l[j * 3 + k]).sum();
+                assert!((product - definite(0.1)[i * 3 + j]).abs() < 1e-14);
+            }
+        }
+        assert!(lower_factor(&[1.0, 2.0, 2.0, 1.0], 2).is_none());
+    }
+}

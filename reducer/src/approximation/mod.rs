@@ -1,0 +1,155 @@
+//! From exact coefficients at chosen configurations to polynomials on boxes [T 5.6].
+
+mod audit;
+mod certify;
+mod check;
+mod components;
+mod continuity;
+mod database;
+mod encoding;
+mod errors;
+mod factors;
+mod fit;
+mod least_squares;
+mod observer;
+mod path;
+mod plan;
+mod points;
+mod refine;
+mod region;
+mod rules;
+mod sample;
+mod source;
+mod store;
+mod terms;
+mod tree;
+mod trial;
+mod trim;
+
+pub use check::{CheckReport, WorstPoint, check};
+pub use database::{DatabaseError, SampleDatabase, SampleResult};
+pub use errors::Block;
+pub use observer::{Observer, Progress, Silent};
+pub use path::{PathError, PathModel};
+pub use rules::SettingsError;
+pub use source::{LocalModel, SampleFailure};
+
+use crate::description::mechanism::{ApproximationSettings, Criterion};
+use crate::reduced_model::{ModelLayout, ReducedModel};
+use errors::Scales;
+use region::Region;
+use rules::Rules;
+use sample::Sample;
+use store::SampleStore;
+use trial::Context;
+
+/// Why there is no approximation.
+#[derive(Debug, thiserror::Error)]
+pub enum ApproximationError {
+    /// Settings or domain cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The sample database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// No configuration of the domain could be reduced.
+    #[error(
+        "no configuration of the domain could be reduced; the first failure: {0}; check the coordinates' limits"
+    )]
+    NoSample(SampleFailure),
+    /// No point satisfies the inequalities.
+    #[error(
+        "no point of the coordinates' ranges satisfies the inequalities of the domain; check their signs"
+    )]
+    EmptyDomain,
+}
+
+/// How often boxes are refined again because points not seen before exceed a tolerance.
+const LAST_ATTEMPT: u64 = 3;
+
+/// A model and what it cost.
+#[derive(Debug, Clone)]
+pub struct Approximation {
+    /// The model, without hash and errors at fresh points.
+    pub model: ReducedModel,
+    /// Samples used.
+    pub samples: usize,
+    /// Samples that were not in the database.
+    pub evaluated: usize,
+}
+
+/// Approximates a local model over its domain. A trajectory in the settings is the caller's to
+/// apply, by handing over a [`PathModel`].
+pub fn approximate(
+    local: &dyn LocalModel,
+    settings: &ApproximationSettings,
+    observer: &dyn Observer,
+    database: &mut SampleDatabase,
+) -> Result<Approximation, ApproximationError> {
+    let layout = local.layout();
+    let mut rules = Rules::new(settings, &layout)?;
+    let mut store = SampleStore::new(local, database, rules.form, layout.n());
+
+    observer.phase("probing");
+    let probes = probe(&layout, &mut store)?;
+    let components = components::find_components(&layout, rules.form, &probes);
+    let mut scales = Scales::new(&probes, &layout.domain);
+    if rules.thesis {
+        scales = scales.with_combined(&rules.minimal_width);
+    }
+
+    let mut attempt = 0;
+    let mut memory = refine::Memory::default();
+    loop {
+        observer.phase("refining");
+        let context = Context {
+            layout: &layout,
+            rules: &rules,
+            components: &components,
+            scales: &scales,
+        };
+        let (tree, mut boxes) =
+            refine::refine(&context, &mut store, &mut memory, observer)?.into_parts();
+
+        observer.phase("joining");
+        let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
+
+        observer.phase("auditing");
+        let model = context.draft(layout.clone(), tree, boxes, continuity);
+        let excess = audit::excess(&context, &mut store, &model, attempt)?;
+        let complete = model.boxes.iter().all(|b| b.reached);
+        if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
+            return Ok(Approximation {
+                model,
+                samples: store.len(),
+                evaluated: store.n_evaluated(),
+            });
+        }
+        rules.target *= match rules.criterion {
+            Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
+            // The points that were too far off now take part in the validation.
+            Criterion::Max => 0.95,
+        };
+        attempt += 1;
+    }
+}
+
+/// Samples at fixed points of the whole domain that show what varies and how large it is.
+fn probe(layout: &ModelLayout, store: &mut SampleStore) -> Result<Vec<Sample>, ApproximationError> {
+    let s = layout.n_rigid;
+    let domain = Region::of_domain(&layout.domain);
+    let mut wanted = vec![domain.point(&vec![0.0; s])];
+    let halton = (0..16 + 8 * s as u64).map(|i| points::halton(i, 0, s));
+    wanted
+        .extend(halton.map(|u| domain.point(&u.iter().map(|v| 2.0 * v - 1.0).collect::<Vec<_>>())));
+    wanted.retain(|p| layout.domain.inequalities.iter().all(|i| i.holds(p)));
+    if wanted.is_empty() {
+        return Err(ApproximationError::EmptyDomain);
+    }
+    store.require(&wanted)?;
+    let probes: Vec<Sample> = store.samples().cloned().collect();
+    match store.failure_inside(&domain) {
+        Some(failure) if probes.is_empty() => Err(ApproximationError::NoSample(failure.clone())),
+        _ => Ok(probes),
+    }
+}

@@ -1,0 +1,164 @@
+//! Points of one attempt at one box.
+
+use super::least_squares::choose_rows;
+use super::points;
+use super::region::Region;
+use super::sample::Sample;
+use super::store::{SampleStore, key};
+use super::terms::{total_degree, total_degree_count};
+use super::trial::{Context, TrialSamples};
+use crate::description::mechanism::{Basis, Criterion};
+use crate::reduced_model::PolynomialValues;
+use std::collections::BTreeSet;
+
+/// Points of one attempt.
+pub(super) struct Plan {
+    pub fit: Vec<Vec<f64>>,
+    pub validation: Vec<Vec<f64>>,
+}
+
+/// Points at which an attempt needs samples.
+pub(super) fn plan(
+    context: &Context,
+    store: &SampleStore,
+    region: &Region,
+    degree: usize,
+    round: u64,
+) -> Plan {
+    let s = context.layout.n_rigid;
+    if is_outside(context, region) {
+        return Plan {
+            fit: Vec::new(),
+            validation: Vec::new(),
+        };
+    }
+    let fit = match context.rules.basis {
+        Basis::Quadratic => points::central_composite(region),
+        Basis::Lagrange { order } => points::grid(&points::lobatto(order), s)
+            .iter()
+            .map(|xi| region.point(xi))
+            .collect(),
+        Basis::Chebyshev { .. } => adaptive_points(context, store, region, degree),
+    };
+    let count = match context.rules.criterion {
+        _ if context.rules.thesis => 0,
+        Criterion::Mean => 8 + 6 * s,
+        Criterion::Max => 16 + 16 * s,
+    };
+    let mut taken: BTreeSet<Vec<u64>> = fit.iter().map(|p| key(p)).collect();
+    let mut validation = points::validation(
+        region,
+        round,
+        count,
+        context.rules.criterion == Criterion::Max,
+    );
+    if context.rules.criterion == Criterion::Max && !context.rules.thesis {
+        // Whatever was seen before must not be worse than the largest error allowed.
+        let known = store.inside(region, usize::MAX);
+        validation.extend(known.iter().map(|p| p.theta().to_vec()));
+    }
+    validation.retain(|p| taken.insert(key(p)) && is_admitted(context, p));
+    Plan { fit, validation }
+}
+
+/// No point of the box is admitted.
+pub(super) fn is_outside(context: &Context, region: &Region) -> bool {
+    context
+        .layout
+        .domain
+        .inequalities
+        .iter()
+        .any(|i| region.is_outside(i))
+}
+
+fn is_admitted(context: &Context, theta: &[f64]) -> bool {
+    context
+        .layout
+        .domain
+        .inequalities
+        .iter()
+        .all(|i| i.holds(theta))
+}
+
+/// About 1.5 points per term: those that exist first, then candidates in their order.
+fn adaptive_points(
+    context: &Context,
+    store: &SampleStore,
+    region: &Region,
+    degree: usize,
+) -> Vec<Vec<f64>> {
+    let s = region.dimension();
+    let n_terms = total_degree_count(s, degree);
+    let wanted = n_terms + n_terms.div_ceil(2);
+    let existing: Vec<Vec<f64>> = store
+        .inside(region, 2 * n_terms)
+        .iter()
+        .map(|p| p.theta().to_vec())
+        .collect();
+    let mut seen: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
+    let mut fresh = points::candidates(region, degree, 2 * n_terms);
+    fresh.retain(|p| seen.insert(key(p)) && is_admitted(context, p));
+    let preferred = existing.len();
+    let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
+    let rows = weighted_rows(&all, region, &total_degree(s, degree));
+    let mut is_chosen = vec![false; all.len()];
+    choose_rows(rows, preferred)
+        .into_iter()
+        .for_each(|i| is_chosen[i] = true);
+    if s == 1 {
+        // Box ends carry continuity.
+        for (i, p) in all.iter().enumerate() {
+            is_chosen[i] |= p[0] == region.lower[0] || p[0] == region.upper[0];
+        }
+    }
+    let mut n_chosen = is_chosen.iter().filter(|c| **c).count();
+    for chosen in &mut is_chosen {
+        if !*chosen && n_chosen < wanted {
+            *chosen = true;
+            n_chosen += 1;
+        }
+    }
+    all.into_iter()
+        .zip(is_chosen)
+        .filter(|(_, c)| *c)
+        .map(|(p, _)| p)
+        .collect()
+}
+
+/// Terms at each point, normalised in the Chebyshev weight.
+fn weighted_rows(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Vec<Vec<f64>> {
+    let degrees: Vec<u8> = terms.iter().flatten().copied().collect();
+    let weights: Vec<f64> = terms
+        .iter()
+        .map(|t| {
+            2f64.powi(t.iter().filter(|d| **d > 0).count() as i32)
+                .sqrt()
+        })
+        .collect();
+    let mut at = PolynomialValues::default();
+    all.iter()
+        .map(|p| {
+            at.fill(&degrees, p, &region.lower, &region.upper);
+            at.terms()
+                .iter()
+                .zip(&weights)
+                .map(|(v, w)| v * w)
+                .collect()
+        })
+        .collect()
+}
+
+/// The samples of a plan, once they are there.
+pub(super) fn gather<'s>(store: &'s SampleStore, plan: &Plan) -> TrialSamples<'s> {
+    let all = |points: &[Vec<f64>]| -> Vec<&'s Sample> {
+        points
+            .iter()
+            .filter_map(|p| store.get(p))
+            .filter_map(|r| r.as_ref().ok())
+            .collect()
+    };
+    TrialSamples {
+        fit: all(&plan.fit),
+        validation: all(&plan.validation),
+    }
+}

@@ -1,0 +1,505 @@
+//! The adaptive loop: waves of samples, attempts at all open boxes, then accept, raise the
+//! degree, bisect or drop [T, figure 5.14].
+
+use super::database::DatabaseError;
+use super::errors::Block;
+use super::observer::{Observer, Progress};
+use super::plan::{Plan, gather, is_outside, plan};
+use super::points;
+use super::region::Region;
+use super::rules::Rules;
+use super::store::SampleStore;
+use super::tree::{BoxTree, NodeId};
+use super::trial::{Context, Trial, TrialSamples, term_sizes};
+use crate::description::mechanism::Basis;
+use crate::reduced_model::{BoxModel, limits};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Degree of the first attempt.
+const FIRST_DEGREE: usize = 2;
+/// Above this decay per degree raising it is a waste.
+const SLOW_DECAY: f64 = 0.8;
+
+/// A box that is not finished.
+struct OpenBox {
+    node: NodeId,
+    region: Region,
+    dynamics: Degree,
+    outputs: Degree,
+    round: u64,
+    /// Accept only if it stores fewer numbers: an attempt at merging two boxes.
+    merge_below: Option<usize>,
+}
+
+/// Degree of one table and what it was before.
+#[derive(Debug, Clone, Copy)]
+struct Degree {
+    now: usize,
+    /// Earlier degree and its error over tolerance.
+    before: Option<(usize, f64)>,
+}
+
+enum Outcome {
+    Accept(Box<BoxModel>),
+    Raise {
+        dynamics: Degree,
+        outputs: Degree,
+        error: f64,
+    },
+    Bisect {
+        axis: usize,
+        error: f64,
+    },
+    Drop(String),
+}
+
+/// What one refinement leaves to the next: it starts where the last one arrived.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// Number of refinements before.
+    attempt: u64,
+    /// Degrees of dynamics and outputs by box.
+    degrees: BTreeMap<u64, (Degree, Degree)>,
+}
+
+/// Runs until every box is finished.
+pub(super) fn refine(
+    context: &Context,
+    store: &mut SampleStore,
+    memory: &mut Memory,
+    observer: &dyn Observer,
+) -> Result<BoxTree, DatabaseError> {
+    let (mut tree, root) = BoxTree::new();
+    let domain = Region::of_domain(&context.layout.domain);
+    let start = vec![memory.open(context.rules, root, domain)];
+    run(context, store, memory, observer, &mut tree, start)?;
+    if context.rules.continuous && matches!(context.rules.basis, Basis::Lagrange { .. }) {
+        loop {
+            let open = nest_faces(context, memory, &mut tree);
+            if open.is_empty() {
+                break;
+            }
+            run(context, store, memory, observer, &mut tree, open)?;
+        }
+    }
+    if context.layout.n_rigid == 1 && context.rules.is_adaptive_degree() {
+        let candidates = merge_candidates(context, memory, &tree);
+        run(context, store, memory, observer, &mut tree, candidates)?;
+    }
+    memory.attempt += 1;
+    Ok(tree)
+}
+
+fn run(
+    context: &Context,
+    store: &mut SampleStore,
+    memory: &mut Memory,
+    observer: &dyn Observer,
+    tree: &mut BoxTree,
+    mut open: Vec<OpenBox>,
+) -> Result<(), DatabaseError> {
+    let mut worst = 0.0;
+    while !open.is_empty() {
+        observer.progress(&Progress {
+            open_boxes: open.len(),
+            finished_boxes: tree.n_leaves(),
+            samples: store.len(),
+            worst_error_over_tolerance: worst,
+        });
+        let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
+        let plans: Vec<Plan> = open
+            .par_iter()
+            .map(|b| plan(context, store, &b.region, degree(b), b.round))
+            .collect();
+        store.require(plans.iter().flat_map(|p| p.fit.iter().chain(&p.validation)))?;
+        let outcomes: Vec<Outcome> = open
+            .par_iter()
+            .zip(&plans)
+            .map(|(b, p)| decide(context, store, b, p, tree))
+            .collect();
+        let mut next = Vec::new();
+        worst = 0.0;
+        for (state, outcome) in open.into_iter().zip(outcomes) {
+            worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
+        }
+        open = next;
+    }
+    Ok(())
+}
+
+fn apply(
+    rules: &Rules,
+    memory: &mut Memory,
+    tree: &mut BoxTree,
+    state: OpenBox,
+    outcome: Outcome,
+    next: &mut Vec<OpenBox>,
+) -> f64 {
+    if let Some(limit) = state.merge_below {
+        if let Outcome::Accept(leaf) = outcome
+            && leaf.reached
+            && leaf.dynamics.coefficients.len() + leaf.outputs.coefficients.len() < limit
+        {
+            tree.close(state.node, *leaf);
+        }
+        return 0.0;
+    }
+    let degrees = (state.dynamics, state.outputs);
+    memory.degrees.insert(state.region.key(), degrees);
+    match outcome {
+        Outcome::Accept(leaf) => {
+            tree.close(state.node, *leaf);
+            0.0
+        }
+        Outcome::Drop(reason) => {
+            tree.drop_region(state.node, reason);
+            0.0
+        }
+        Outcome::Raise {
+            dynamics,
+            outputs,
+            error,
+        } => {
+            next.push(OpenBox {
+                dynamics,
+                outputs,
+                round: state.round + 1,
+                ..state
+            });
+            error
+        }
+        Outcome::Bisect { axis, error } => {
+            next.extend(memory.open_halves(rules, tree, state.node, &state.region, axis));
+            error
+        }
+    }
+}
+
+impl Memory {
+    fn open(&self, rules: &Rules, node: NodeId, region: Region) -> OpenBox {
+        let first = Degree {
+            now: FIRST_DEGREE.min(rules.max_degree),
+            before: None,
+        };
+        let (dynamics, outputs) = self
+            .degrees
+            .get(&region.key())
+            .copied()
+            .unwrap_or((first, first));
+        OpenBox {
+            node,
+            region,
+            dynamics,
+            outputs,
+            round: 1000 * self.attempt,
+            merge_below: None,
+        }
+    }
+
+    fn open_halves(
+        &self,
+        rules: &Rules,
+        tree: &mut BoxTree,
+        node: NodeId,
+        region: &Region,
+        axis: usize,
+    ) -> [OpenBox; 2] {
+        let (low, high) = tree.split(node, region, axis);
+        let (low_region, high_region) = region.bisected(axis);
+        [
+            self.open(rules, low, low_region),
+            self.open(rules, high, high_region),
+        ]
+    }
+}
+
+/// Bisects finished boxes whose face with a neighbour is nested in neither: traces there could
+/// not be made equal. Ends, since no box becomes narrower than its neighbours are.
+fn nest_faces(context: &Context, memory: &Memory, tree: &mut BoxTree) -> Vec<OpenBox> {
+    let leaves = tree.leaves();
+    let mut open = Vec::new();
+    for (i, (node, region)) in leaves.iter().enumerate() {
+        let axis = leaves[i + 1..]
+            .iter()
+            .find_map(|(_, other)| region.axis_to_nest(other));
+        if let Some(axis) = axis {
+            open.extend(memory.open_halves(context.rules, tree, *node, region, axis));
+        }
+    }
+    open
+}
+
+/// Two finished neighbours as one box of the largest degree, once.
+fn merge_candidates(context: &Context, memory: &Memory, tree: &BoxTree) -> Vec<OpenBox> {
+    let numbers = |b: &BoxModel| b.dynamics.coefficients.len() + b.outputs.coefficients.len();
+    tree.pairs()
+        .into_iter()
+        .map(|(node, low, high)| {
+            let region = Region {
+                lower: low.lower.clone(),
+                upper: high.upper.clone(),
+            };
+            let degree = Degree {
+                now: context.rules.max_degree,
+                before: None,
+            };
+            OpenBox {
+                merge_below: Some(numbers(low) + numbers(high)),
+                dynamics: degree,
+                outputs: degree,
+                ..memory.open(context.rules, node, region)
+            }
+        })
+        .collect()
+}
+
+/// What to do with a box once its samples are there.
+fn decide(
+    context: &Context,
+    store: &SampleStore,
+    state: &OpenBox,
+    plan: &Plan,
+    tree: &BoxTree,
+) -> Outcome {
+    let (rules, region) = (context.rules, &state.region);
+    if is_outside(context, region) {
+        return Outcome::Drop("outside the inequalities of the domain".to_owned());
+    }
+    let axis_without_errors = || {
+        rules
+            .widest_axis(region)
+            .filter(|_| tree.n_leaves() < limits::BOXES / 4)
+    };
+    if let Some(failure) = store.failure_inside(region) {
+        return match axis_without_errors() {
+            Some(axis) => Outcome::Bisect {
+                axis,
+                error: f64::INFINITY,
+            },
+            None => Outcome::Drop(shortened(failure.reason())),
+        };
+    }
+    let samples = gather(store, plan);
+    if samples.fit.len()
+        < context
+            .terms(state.dynamics.now.max(state.outputs.now))
+            .len()
+        || samples.validation.is_empty()
+    {
+        return match axis_without_errors() {
+            Some(axis) => Outcome::Bisect {
+                axis,
+                error: f64::INFINITY,
+            },
+            None => Outcome::Drop(
+                "too little of the box satisfies the inequalities of the domain".to_owned(),
+            ),
+        };
+    }
+    let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
+    judge(context, state, &samples, trial)
+}
+
+fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Trial) -> Outcome {
+    let (rules, region) = (context.rules, &state.region);
+    let ratios = rules.ratios(&trial.errors, context.scales);
+    let outputs = ratios[Block::Outputs as usize];
+    let of_dynamics = Block::ALL.into_iter().filter(|b| *b != Block::Outputs);
+    let dynamics = of_dynamics.map(|b| ratios[b as usize]).fold(0.0, f64::max);
+    let error = dynamics.max(outputs);
+    if error <= rules.target {
+        let trial = lowest_degrees(context, state, samples, trial);
+        return Outcome::Accept(Box::new(context.finish(region, samples, trial, true)));
+    }
+    if state.merge_below.is_some() {
+        return Outcome::Drop(String::new());
+    }
+    let axis = bisection_axis(context, region, samples, &trial);
+    let raised = |limit: usize| {
+        let next = |degree: Degree, ratio: f64| degree.raised(ratio, rules.target, limit);
+        (next(state.dynamics, dynamics), next(state.outputs, outputs))
+    };
+    let may_raise = |limit: usize| {
+        rules.is_adaptive_degree()
+            && (dynamics <= rules.target || state.dynamics.now < limit)
+            && (outputs <= rules.target || state.outputs.now < limit)
+    };
+    let limit = rules.preferred_degree(region.dimension());
+    let promising = || region.dimension() > 1 || decays(context, region, samples, state, error);
+    if may_raise(limit) && promising() {
+        let (dynamics, outputs) = raised(limit);
+        return Outcome::Raise {
+            dynamics,
+            outputs,
+            error,
+        };
+    }
+    let stretched = rules.stretched_degree(region.dimension());
+    let in_reach = |degree: Degree, ratio: f64| {
+        let predicted = degree.predicted(ratio, rules.target);
+        ratio <= rules.target || predicted.is_some_and(|d| d <= stretched)
+    };
+    if stretched > limit && in_reach(state.dynamics, dynamics) && in_reach(state.outputs, outputs) {
+        let (dynamics, outputs) = raised(stretched);
+        return Outcome::Raise {
+            dynamics,
+            outputs,
+            error,
+        };
+    }
+    if let Some(axis) = axis {
+        return Outcome::Bisect { axis, error };
+    }
+    if may_raise(rules.max_degree) {
+        let (dynamics, outputs) = raised(rules.max_degree);
+        return Outcome::Raise {
+            dynamics,
+            outputs,
+            error,
+        };
+    }
+    Outcome::Accept(Box::new(context.finish(
+        region,
+        samples,
+        trial,
+        error <= 1.0,
+    )))
+}
+
+/// Degrees that a step skipped may do as well; the samples are there.
+fn lowest_degrees(
+    context: &Context,
+    state: &OpenBox,
+    samples: &TrialSamples,
+    mut trial: Trial,
+) -> Trial {
+    let skipped =
+        |degree: Degree| degree.before.map_or(degree.now, |(before, _)| before + 1)..degree.now;
+    let is_good = |trial: &Trial| {
+        let ratios = context.rules.ratios(&trial.errors, context.scales);
+        ratios.iter().all(|r| *r <= context.rules.target)
+    };
+    let mut dynamics = state.dynamics.now;
+    for degree in skipped(state.dynamics).rev() {
+        let lower = context.attempt(&state.region, samples, degree, state.outputs.now);
+        if !is_good(&lower) {
+            break;
+        }
+        (trial, dynamics) = (lower, degree);
+    }
+    for degree in skipped(state.outputs).rev() {
+        let lower = context.attempt(&state.region, samples, dynamics, degree);
+        if !is_good(&lower) {
+            break;
+        }
+        trial = lower;
+    }
+    trial
+}
+
+impl Degree {
+    /// The degree at which the error will reach the target if it goes on falling as it did.
+    fn predicted(self, ratio: f64, target: f64) -> Option<usize> {
+        let (degree, old) = self.before?;
+        let decay = (ratio / old).powf(1.0 / self.now.saturating_sub(degree).max(1) as f64);
+        let steps = ((target / ratio).ln() / decay.ln()).ceil();
+        (decay < SLOW_DECAY).then_some(self.now + steps.clamp(1.0, 100.0) as usize)
+    }
+
+    /// The next degree for a table that is `ratio` times over its tolerance.
+    fn raised(self, ratio: f64, target: f64, limit: usize) -> Self {
+        if ratio <= target {
+            return self;
+        }
+        let next = self
+            .predicted(ratio, target)
+            .unwrap_or(self.now + 1)
+            .min(self.now + 3);
+        Self {
+            now: next.min(limit),
+            before: Some((self.now, ratio)),
+        }
+    }
+}
+
+/// s = 1: errors fall with the degree fast enough to reach the target before the largest degree.
+/// The decay comes from a fit two degrees lower, so that even and odd functions do not mislead.
+fn decays(
+    context: &Context,
+    region: &Region,
+    samples: &TrialSamples,
+    state: &OpenBox,
+    error: f64,
+) -> bool {
+    let lower = |degree: Degree| degree.now.saturating_sub(2).max(1);
+    if state.dynamics.now < 4 {
+        return true;
+    }
+    let trial = context.attempt(region, samples, lower(state.dynamics), lower(state.outputs));
+    let before = context
+        .rules
+        .ratios(&trial.errors, context.scales)
+        .into_iter()
+        .fold(0.0, f64::max);
+    let decay = (error / before).sqrt();
+    let needed = (context.rules.target / error).ln() / decay.ln();
+    decay < SLOW_DECAY && state.dynamics.now as f64 + needed <= context.rules.max_degree as f64
+}
+
+/// `chebyshev`: the axis of the largest tail; otherwise of the largest error half-way [T 5.170].
+fn bisection_axis(
+    context: &Context,
+    region: &Region,
+    samples: &TrialSamples,
+    trial: &Trial,
+) -> Option<usize> {
+    let rules = context.rules;
+    if rules.is_adaptive_degree() {
+        let tails = |table: &crate::reduced_model::Table, components| {
+            let top = table
+                .terms
+                .iter()
+                .map(|t| t.iter().map(|&d| u32::from(d)).sum::<u32>())
+                .max()
+                .unwrap_or(0);
+            let mut tails = vec![0.0; region.dimension()];
+            for (term, size) in table.terms.iter().zip(term_sizes(table, components)) {
+                if term.iter().map(|&d| u32::from(d)).sum::<u32>() + 1 >= top {
+                    term.iter()
+                        .zip(&mut tails)
+                        .for_each(|(d, tail)| *tail += f64::from(*d) * size);
+                }
+            }
+            tails
+        };
+        let dynamics = tails(&trial.dynamics, &context.components.dynamics);
+        let outputs = tails(&trial.outputs, &context.components.outputs);
+        return rules.best_axis(region, |k| dynamics[k] + outputs[k]);
+    }
+    let star = points::star(region.dimension(), 0.5);
+    let sensitivity = |axis: usize| {
+        let ends = [
+            region.point(&star[2 * axis]),
+            region.point(&star[2 * axis + 1]),
+        ];
+        let at_ends = samples
+            .validation
+            .iter()
+            .zip(&trial.errors)
+            .filter(|(p, _)| ends.iter().any(|e| e == p.theta()));
+        at_ends
+            .map(|(_, e)| {
+                rules
+                    .ratios(std::slice::from_ref(e), context.scales)
+                    .into_iter()
+                    .fold(0.0, f64::max)
+            })
+            .sum::<f64>()
+    };
+    rules.best_axis(region, sensitivity)
+}
+
+fn shortened(reason: &str) -> String {
+    reason.chars().take(200).collect()
+}

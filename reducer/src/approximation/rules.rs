@@ -1,0 +1,270 @@
+//! Settings made concrete for one model: tolerances, degrees, what may be bisected.
+
+use super::errors::{Block, Measure, N_BLOCKS, PointErrors, Scales};
+use super::region::Region;
+use super::terms::{default_max_degree, total_degree_count};
+use crate::description::mechanism::{
+    ApproximationSettings, Basis, Continuity, Criterion, Form, Objective,
+};
+use crate::reduced_model::{BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits};
+
+/// Settings or layout that cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SettingsError {
+    /// θ has no finite range.
+    #[error(
+        "coordinate `{coordinate}` has no finite range; give lower and upper limits, or make it periodic"
+    )]
+    Unbounded {
+        /// The coordinate.
+        coordinate: String,
+    },
+    /// A number is out of range.
+    #[error("approximation: {what} is {found}; {expected}")]
+    OutOfRange {
+        /// Which number.
+        what: String,
+        /// Its value.
+        found: f64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// Tolerance for something that has none.
+    #[error(
+        "approximation: there is no block `{block}`; tolerances exist for mass, gyroscopic, gravity, stiffness, damping, force and outputs"
+    )]
+    UnknownBlock {
+        /// The name given.
+        block: String,
+    },
+}
+
+/// Concrete rules of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    pub form: ModelForm,
+    pub basis: Basis,
+    pub objective: Objective,
+    pub criterion: Criterion,
+    pub tolerances: [f64; N_BLOCKS],
+    pub minimal_width: Vec<f64>,
+    pub max_degree: usize,
+    /// Neighbours must agree on faces.
+    pub continuous: bool,
+    /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
+    pub target: f64,
+    /// Form and bases of the thesis: its norm, and its validation points half-way to the faces.
+    pub thesis: bool,
+}
+
+impl Rules {
+    pub fn new(
+        settings: &ApproximationSettings,
+        layout: &ModelLayout,
+    ) -> Result<Self, SettingsError> {
+        let s = layout.n_rigid;
+        check_domain(layout)?;
+        let out_of_range = |what: &str, found: f64, expected| SettingsError::OutOfRange {
+            what: what.to_owned(),
+            found,
+            expected,
+        };
+        let thesis =
+            settings.form == Form::Direct && !matches!(settings.basis, Basis::Chebyshev { .. });
+        let mut tolerances = [if thesis {
+            f64::INFINITY
+        } else {
+            settings.tolerance
+        }; N_BLOCKS];
+        tolerances[Block::Combined as usize] = settings.tolerance;
+        for (name, tolerance) in &settings.block_tolerances {
+            match Block::ALL.iter().find(|b| b.name() == name) {
+                Some(block) => tolerances[*block as usize] = *tolerance,
+                None => {
+                    return Err(SettingsError::UnknownBlock {
+                        block: name.clone(),
+                    });
+                }
+            }
+        }
+        for (block, &t) in Block::ALL.iter().zip(&tolerances) {
+            if !(t > 0.0 && (thesis || t.is_finite())) {
+                return Err(out_of_range(
+                    &format!("the tolerance of `{}`", block.name()),
+                    t,
+                    "it must be positive",
+                ));
+            }
+        }
+        // Widths are given for the mechanism's coordinates; a path has a parameter of its own.
+        let on_path = settings.trajectory.is_some() && s == 1;
+        let given: Vec<f64> = if on_path {
+            vec![1e-3]
+        } else {
+            settings.minimal_width.clone()
+        };
+        if given.len() != s {
+            let found = given.len() as f64;
+            return Err(out_of_range(
+                "the number of minimal widths",
+                found,
+                "one is needed for each actuated coordinate",
+            ));
+        }
+        let width = |k: usize| layout.domain.upper[k] - layout.domain.lower[k];
+        let minimal_width = (0..s)
+            .map(|k| given[k].max(width(k) * 2f64.powi(-20)))
+            .collect();
+        let max_degree = match settings.basis {
+            Basis::Quadratic => 2,
+            Basis::Lagrange { order } => order,
+            Basis::Chebyshev { max_degree } => max_degree.unwrap_or_else(|| default_max_degree(s)),
+        };
+        if !(1..=usize::from(limits::DEGREE)).contains(&max_degree) {
+            return Err(out_of_range(
+                "the degree",
+                max_degree as f64,
+                "1 to 64 is possible",
+            ));
+        }
+        let default_continuity = matches!(settings.basis, Basis::Lagrange { .. })
+            || (s == 1 && matches!(settings.basis, Basis::Chebyshev { .. }));
+        Ok(Self {
+            form: match settings.form {
+                Form::Direct => ModelForm::Direct,
+                Form::Lagrangian => ModelForm::Lagrangian,
+            },
+            basis: settings.basis,
+            objective: settings.objective,
+            criterion: settings.criterion,
+            tolerances,
+            minimal_width,
+            max_degree,
+            continuous: settings
+                .continuity
+                .map_or(default_continuity, |c| c == Continuity::C0),
+            target: match settings.criterion {
+                _ if thesis => 1.0,
+                Criterion::Mean => 0.8,
+                Criterion::Max => 0.85,
+            },
+            thesis,
+        })
+    }
+
+    /// Measure of the tolerance: the thesis's for the thesis's form.
+    pub fn measure(&self) -> Measure {
+        match self.form {
+            ModelForm::Lagrangian => Measure::Whitened,
+            ModelForm::Direct => Measure::Frobenius,
+        }
+    }
+
+    pub fn is_adaptive_degree(&self) -> bool {
+        matches!(self.basis, Basis::Chebyshev { .. })
+    }
+
+    /// Degree up to which raising it is preferred to bisecting.
+    pub fn preferred_degree(&self, s: usize) -> usize {
+        match self.objective {
+            Objective::Size => self.max_degree,
+            Objective::Speed => self.max_degree.min(if s == 1 { 4 } else { 3 }),
+        }
+    }
+
+    /// Degree up to which it is raised where that is predicted to store less than two boxes of
+    /// the preferred degree; a degree that the user chose is never exceeded.
+    pub fn stretched_degree(&self, s: usize) -> usize {
+        let preferred = self.preferred_degree(s);
+        match (self.basis, self.objective) {
+            (Basis::Chebyshev { max_degree: None }, Objective::Size) if s > 1 => {
+                let two_boxes = 2 * total_degree_count(s, preferred);
+                (preferred..)
+                    .find(|d| total_degree_count(s, d + 1) >= two_boxes)
+                    .unwrap_or(preferred)
+            }
+            _ => preferred,
+        }
+    }
+
+    /// Error of each block over its tolerance.
+    pub fn ratios(&self, points: &[PointErrors], scales: &Scales) -> [f64; N_BLOCKS] {
+        let mut ratios = [0.0; N_BLOCKS];
+        for block in Block::ALL.into_iter().filter(|b| scales.is_present(*b)) {
+            let errors = points.iter().map(|p| p[block as usize]);
+            let error = match self.criterion {
+                Criterion::Mean => errors.sum::<f64>() / points.len().max(1) as f64,
+                Criterion::Max => errors.fold(0.0, f64::max),
+            };
+            ratios[block as usize] = error / self.tolerances[block as usize];
+        }
+        ratios
+    }
+
+    /// Bisection along this axis leaves boxes of the minimal width [T 5.171].
+    pub fn may_bisect(&self, region: &Region, axis: usize) -> bool {
+        region.width(axis) >= 2.0 * self.minimal_width[axis] * (1.0 - 1e-12)
+    }
+
+    /// Axis of the largest width in units of the minimal one, for boxes without error information.
+    pub fn widest_axis(&self, region: &Region) -> Option<usize> {
+        self.best_axis(region, |k| region.width(k) / self.minimal_width[k])
+    }
+
+    /// The axis that may be bisected and has the largest weight.
+    pub fn best_axis(&self, region: &Region, weight: impl Fn(usize) -> f64) -> Option<usize> {
+        (0..region.dimension())
+            .filter(|&k| self.may_bisect(region, k))
+            .fold(None, |best, k| match best {
+                Some(b) if weight(b) >= weight(k) => Some(b),
+                _ => Some(k),
+            })
+    }
+
+    pub fn record(&self, scales: &Scales) -> SettingsRecord {
+        let present = Block::ALL
+            .into_iter()
+            .filter(|b| scales.is_present(*b) && self.tolerances[*b as usize].is_finite());
+        SettingsRecord {
+            basis: match self.basis {
+                Basis::Quadratic => "quadratic".to_owned(),
+                Basis::Lagrange { order } => format!("lagrange, order {order}"),
+                Basis::Chebyshev { .. } => format!("chebyshev, degree up to {}", self.max_degree),
+            },
+            criterion: match self.criterion {
+                Criterion::Mean => "mean".to_owned(),
+                Criterion::Max => "max".to_owned(),
+            },
+            objective: match self.objective {
+                Objective::Size => "size".to_owned(),
+                Objective::Speed => "speed".to_owned(),
+            },
+            tolerances: present
+                .map(|b| BlockTolerance {
+                    block: b.name().to_owned(),
+                    tolerance: self.tolerances[b as usize],
+                })
+                .collect(),
+            minimal_width: self.minimal_width.clone(),
+        }
+    }
+}
+
+fn check_domain(layout: &ModelLayout) -> Result<(), SettingsError> {
+    for k in 0..layout.n_rigid {
+        let width = layout
+            .domain
+            .upper
+            .get(k)
+            .zip(layout.domain.lower.get(k))
+            .map_or(f64::NAN, |(u, l)| u - l);
+        if !(width > 0.0 && width.is_finite()) {
+            let coordinate = layout
+                .coordinates
+                .get(k)
+                .map_or_else(String::new, |c| c.name.clone());
+            return Err(SettingsError::Unbounded { coordinate });
+        }
+    }
+    Ok(())
+}

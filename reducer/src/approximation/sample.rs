@@ -1,0 +1,220 @@
+//! One exact sample with everything that is fitted: factors, their derivatives, quaternions.
+
+use super::factors::{
+    lower_factor, lower_factor_slope, quaternion, quaternion_slope, quaternion_turned,
+    upper_factor, upper_factor_slope,
+};
+use super::source::SampleFailure;
+use crate::reduced_model::{Component, ModelForm};
+use crate::reduction::Coefficients;
+
+/// A sample made ready for the fit.
+#[derive(Debug, Clone)]
+pub(super) struct Sample {
+    pub exact: Coefficients,
+    pub gyroscopic: Vec<f64>,
+    /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
+    mass_factor: Vec<f64>,
+    mass_factor_slopes: Vec<Vec<f64>>,
+    /// L on δ and ∂L/∂θ_k, (n−s)×(n−s).
+    stiffness_factor: Vec<f64>,
+    stiffness_factor_slopes: Vec<Vec<f64>>,
+    /// Factor of D̄ on δ where it is definite.
+    pub damping_factor: Option<Vec<f64>>,
+    /// One per output, sign by continuity.
+    quaternions: Vec<[f64; 4]>,
+}
+
+impl Sample {
+    /// Checks sizes and definiteness and factorises.
+    pub fn new(
+        exact: Coefficients,
+        layout_n: usize,
+        form: ModelForm,
+    ) -> Result<Self, SampleFailure> {
+        let (n, s) = (exact.n(), exact.n_rigid());
+        let refuse = |reason: &str| SampleFailure::Inadmissible {
+            theta: exact.theta.clone(),
+            reason: reason.to_owned(),
+        };
+        if n != layout_n || !exact.is_consistent() {
+            return Err(refuse(
+                "the coefficients have wrong sizes or are not finite",
+            ));
+        }
+        let modal = n - s;
+        let stiffness = modal_block(&exact.stiffness, n, s);
+        let mut sample = Self {
+            gyroscopic: exact.gyroscopic(),
+            mass_factor: Vec::new(),
+            mass_factor_slopes: Vec::new(),
+            stiffness_factor: Vec::new(),
+            stiffness_factor_slopes: Vec::new(),
+            damping_factor: None,
+            quaternions: exact
+                .outputs
+                .iter()
+                .map(|o| quaternion(&o.rotation))
+                .collect(),
+            exact,
+        };
+        if form == ModelForm::Lagrangian {
+            let exact = &sample.exact;
+            let refuse = |reason: &str| SampleFailure::Inadmissible {
+                theta: exact.theta.clone(),
+                reason: reason.to_owned(),
+            };
+            let u = upper_factor(&exact.mass, n)
+                .ok_or_else(|| refuse("the reduced mass is not positive definite"))?;
+            let l = lower_factor(&stiffness, modal)
+                .ok_or_else(|| refuse("the reduced stiffness is not positive definite"))?;
+            sample.mass_factor_slopes = exact
+                .mass_gradient
+                .iter()
+                .map(|d| upper_factor_slope(&u, d, n))
+                .collect();
+            let slope = |d: &Vec<f64>| lower_factor_slope(&l, &modal_block(d, n, s), modal);
+            sample.stiffness_factor_slopes = exact.stiffness_gradient.iter().map(slope).collect();
+            sample.damping_factor = lower_factor(&modal_block(&exact.damping, n, s), modal);
+            (sample.mass_factor, sample.stiffness_factor) = (u, l);
+        }
+        Ok(sample)
+    }
+
+    /// θ.
+    pub fn theta(&self) -> &[f64] {
+        &self.exact.theta
+    }
+
+    /// Gives quaternions the sign that continues those of a neighbour along the straight path.
+    pub fn continue_from(&mut self, neighbour: &Sample) {
+        let n = self.exact.n();
+        for (o, q) in self.quaternions.iter_mut().enumerate() {
+            let Some(output) = neighbour.exact.outputs.get(o) else {
+                continue;
+            };
+            let turn = std::array::from_fn(|axis| {
+                let row = &output.jacobian[(axis + 3) * n..(axis + 4) * n];
+                row.iter()
+                    .zip(self.exact.theta.iter().zip(neighbour.theta()))
+                    .map(|(j, (a, b))| j * (a - b))
+                    .sum()
+            });
+            let expected = quaternion_turned(&neighbour.quaternions[o], turn);
+            let agreement: f64 = q.iter().zip(&expected).map(|(a, b)| a * b).sum();
+            if agreement < 0.0 {
+                q.iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+    }
+
+    /// Value of a component.
+    pub fn value(&self, component: Component) -> f64 {
+        let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
+        let modal = n - s;
+        match component {
+            Component::MassFactor { row, column } => self.mass_factor[row * n + column],
+            Component::MassFactorSlope {
+                coordinate,
+                row,
+                column,
+            } => self.mass_factor_slopes[coordinate][row * n + column],
+            Component::Potential => c.potential,
+            Component::Force { row } => c.force[row],
+            Component::Gravity { row } => c.gravity[row],
+            Component::StiffnessFactor { row, column } => {
+                self.stiffness_factor[(row - s) * modal + column - s]
+            }
+            Component::DampingFactor { row, column } => self
+                .damping_factor
+                .as_ref()
+                .map_or(0.0, |f| f[(row - s) * modal + column - s]),
+            Component::Damping { row, column } => c.damping[row * n + column],
+            Component::Mass { row, column } => c.mass[row * n + column],
+            Component::Gyroscopic { row, first, second } => {
+                self.gyroscopic[(row * n + first) * n + second]
+            }
+            Component::Stiffness { row, column } => c.stiffness[row * n + column],
+            Component::Position { output, axis } => c.outputs[output].position[axis],
+            Component::Quaternion { output, entry } => self.quaternions[output][entry],
+            Component::Amplitude {
+                output,
+                row,
+                coordinate,
+            } => c.outputs[output].jacobian[row * n + coordinate],
+            Component::LoadMap { loaded, coordinate } => c.load_map[loaded][coordinate],
+        }
+    }
+
+    /// ∂/∂θ_k of a component that [`has_gradient`].
+    pub fn slope(&self, component: Component, k: usize) -> f64 {
+        let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
+        let modal = n - s;
+        match component {
+            Component::MassFactor { row, column } => self.mass_factor_slopes[k][row * n + column],
+            Component::Potential => -c.force[k],
+            Component::Force { row } => c.force_gradient[k][row],
+            Component::StiffnessFactor { row, column } => {
+                self.stiffness_factor_slopes[k][(row - s) * modal + column - s]
+            }
+            Component::Mass { row, column } => c.mass_gradient[k][row * n + column],
+            Component::Stiffness { row, column } => c.stiffness_gradient[k][row * n + column],
+            Component::Position { output, axis } => c.outputs[output].jacobian[axis * n + k],
+            Component::Quaternion { output, entry } => {
+                let spin =
+                    std::array::from_fn(|axis| c.outputs[output].jacobian[(axis + 3) * n + k]);
+                quaternion_slope(&self.quaternions[output], spin)[entry]
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// Samples carry the exact gradient of this component.
+pub(super) fn has_gradient(component: Component) -> bool {
+    use Component as C;
+    matches!(
+        component,
+        C::MassFactor { .. }
+            | C::Potential
+            | C::Force { .. }
+            | C::StiffnessFactor { .. }
+            | C::Mass { .. }
+            | C::Stiffness { .. }
+            | C::Position { .. }
+            | C::Quaternion { .. }
+    )
+}
+
+/// Rows and columns of δ.
+pub(super) fn modal_block(a: &[f64], n: usize, s: usize) -> Vec<f64> {
+    (s..n)
+        .flat_map(|i| a[i * n + s..(i + 1) * n].iter().copied())
+        .collect()
+}
+
+impl Coefficients {
+    /// All sizes agree and all numbers are finite.
+    fn is_consistent(&self) -> bool {
+        let (n, s) = (self.n(), self.n_rigid());
+        let finite = |v: &[f64], len: usize| v.len() == len && v.iter().all(|x| x.is_finite());
+        let all = |v: &[Vec<f64>], count: usize, len: usize| {
+            v.len() == count && v.iter().all(|x| finite(x, len))
+        };
+        finite(&self.theta, s)
+            && n >= s
+            && finite(&self.mass, n * n)
+            && all(&self.mass_gradient, n, n * n)
+            && finite(&self.stiffness, n * n)
+            && all(&self.stiffness_gradient, s, n * n)
+            && finite(&self.damping, n * n)
+            && self.potential.is_finite()
+            && finite(&self.force, n)
+            && all(&self.force_gradient, s, n)
+            && finite(&self.gravity, n)
+            && self.outputs.iter().all(|o| {
+                finite(&o.position, 3) && finite(&o.rotation, 9) && finite(&o.jacobian, 6 * n)
+            })
+            && self.load_map.iter().all(|row| finite(row, n))
+    }
+}

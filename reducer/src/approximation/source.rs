@@ -1,0 +1,48 @@
+//! What the approximation knows of the mechanics.
+
+use crate::reduced_model::ModelLayout;
+use crate::reduction::Coefficients;
+use serde::{Deserialize, Serialize};
+
+/// A mechanism that can be reduced at any configuration of its domain.
+pub trait LocalModel: Sync {
+    /// Names, kinds and units of coordinates, outputs, loaded dofs and the domain (finite bounds;
+    /// a coordinate that turns without end is periodic).
+    fn layout(&self) -> ModelLayout;
+
+    /// Exact coefficients at θ. Must depend on θ alone, not on earlier calls.
+    fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure>;
+
+    /// Hash of the model and of all settings that samples depend on.
+    fn fingerprint(&self) -> [u8; 32];
+}
+
+/// Why there are no coefficients at a configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+pub enum SampleFailure {
+    /// The mechanism is singular.
+    #[error("singular at θ = {theta:?}: {reason}")]
+    Singular {
+        /// Where.
+        theta: Vec<f64>,
+        /// What is singular.
+        reason: String,
+    },
+    /// The configuration cannot be used: not assembled, another branch, gauge lost, …
+    #[error("not admissible at θ = {theta:?}: {reason}")]
+    Inadmissible {
+        /// Where.
+        theta: Vec<f64>,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl SampleFailure {
+    /// What went wrong, without the place.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Singular { reason, .. } | Self::Inadmissible { reason, .. } => reason,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The samples of one run, taken in waves.
+
+use super::database::{DatabaseError, SampleDatabase, SampleResult};
+use super::region::Region;
+use super::sample::Sample;
+use super::source::{LocalModel, SampleFailure};
+use crate::reduced_model::ModelForm;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// All samples a run has asked for, in the order in which it asked.
+///
+/// The run sees nothing else of the database: a resumed run chooses the same points as an
+/// uninterrupted one.
+pub(super) struct SampleStore<'a> {
+    local: &'a dyn LocalModel,
+    database: &'a mut SampleDatabase,
+    form: ModelForm,
+    n: usize,
+    entries: Vec<Result<Sample, SampleFailure>>,
+    index: BTreeMap<Vec<u64>, usize>,
+    n_evaluated: usize,
+}
+
+impl<'a> SampleStore<'a> {
+    pub fn new(
+        local: &'a dyn LocalModel,
+        database: &'a mut SampleDatabase,
+        form: ModelForm,
+        n: usize,
+    ) -> Self {
+        Self {
+            local,
+            database,
+            form,
+            n,
+            entries: Vec::new(),
+            index: BTreeMap::new(),
+            n_evaluated: 0,
+        }
+    }
+
+    /// Number of configurations the run has used.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Number of them that were not in the database.
+    pub fn n_evaluated(&self) -> usize {
+        self.n_evaluated
+    }
+
+    /// Makes all `points` known: those that are new to the run are looked up or evaluated in
+    /// parallel, and combined in the order given.
+    pub fn require<'p>(
+        &mut self,
+        points: impl IntoIterator<Item = &'p Vec<f64>>,
+    ) -> Result<(), DatabaseError> {
+        let mut wave: Vec<&Vec<f64>> = Vec::new();
+        for point in points {
+            let next = self.entries.len() + wave.len();
+            self.index.entry(key(point)).or_insert_with(|| {
+                wave.push(point);
+                next
+            });
+        }
+        let missing: Vec<&Vec<f64>> = wave
+            .iter()
+            .copied()
+            .filter(|p| self.database.get(p).is_none())
+            .collect();
+        let evaluated: Vec<(Vec<f64>, SampleResult)> = missing
+            .par_iter()
+            .map(|p| ((*p).clone(), self.local.evaluate(p)))
+            .collect();
+        self.n_evaluated += evaluated.len();
+        self.database.append(evaluated)?;
+        let (database, n, form) = (&*self.database, self.n, self.form);
+        let prepared: Vec<Result<Sample, SampleFailure>> = wave
+            .par_iter()
+            .map(|p| match database.get(p) {
+                Some(Ok(c)) => Sample::new(c.clone(), n, form),
+                Some(Err(failure)) => Err(failure.clone()),
+                None => Err(SampleFailure::Inadmissible {
+                    theta: (*p).clone(),
+                    reason: "no result".to_owned(),
+                }),
+            })
+            .collect();
+        for mut entry in prepared {
+            if let Ok(sample) = &mut entry {
+                self.orient(sample);
+            }
+            self.entries.push(entry);
+        }
+        Ok(())
+    }
+
+    /// Continues the signs of quaternions from the nearest earlier sample.
+    fn orient(&self, sample: &mut Sample) {
+        if sample.exact.outputs.is_empty() {
+            return;
+        }
+        let domain = &self.local.layout().domain;
+        let distance = |other: &Sample| -> f64 {
+            let terms = sample.theta().iter().zip(other.theta()).enumerate();
+            terms
+                .map(|(k, (a, b))| ((a - b) / (domain.upper[k] - domain.lower[k])).powi(2))
+                .sum()
+        };
+        let nearest = self
+            .entries
+            .iter()
+            .flatten()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(neighbour) = nearest {
+            sample.continue_from(neighbour);
+        }
+    }
+
+    /// What is known at a point that was required before.
+    pub fn get(&self, theta: &[f64]) -> Option<&Result<Sample, SampleFailure>> {
+        self.index.get(&key(theta)).map(|&i| &self.entries[i])
+    }
+
+    /// Samples in a closed box, in order, at most `count`.
+    pub fn inside(&self, region: &Region, count: usize) -> Vec<&Sample> {
+        self.entries
+            .iter()
+            .flatten()
+            .filter(|p| region.contains(p.theta()))
+            .take(count)
+            .collect()
+    }
+
+    /// All samples.
+    pub fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.entries.iter().flatten()
+    }
+
+    /// The first failure in a closed box.
+    pub fn failure_inside(&self, region: &Region) -> Option<&SampleFailure> {
+        let failures = self
+            .index
+            .iter()
+            .filter(|(_, i)| self.entries[**i].is_err());
+        let theta = |key: &[u64]| key.iter().map(|b| f64::from_bits(*b)).collect::<Vec<f64>>();
+        let first = failures
+            .filter(|(k, _)| region.contains(&theta(k)))
+            .map(|(_, i)| *i)
+            .min()?;
+        self.entries[first].as_ref().err()
+    }
+}
+
+pub(super) fn key(theta: &[f64]) -> Vec<u64> {
+    theta.iter().map(|t| t.to_bits()).collect()
+}

@@ -1,0 +1,277 @@
+//! One attempt at one box: fit, measure at fresh points, drop what is not needed.
+
+use super::errors::{PointErrors, Scales, summarize};
+use super::fit::{Fit, FitOptions, sample_weights};
+use super::region::Region;
+use super::rules::Rules;
+use super::sample::Sample;
+use super::terms::{tensor, total_degree};
+use super::trim::Trimming;
+use crate::description::mechanism::Basis;
+use crate::reduced_model::{
+    BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
+    Provenance, ReducedModel, Table, TreeNode, Workspace,
+};
+use std::mem::discriminant;
+
+/// What every box of a run shares.
+pub(super) struct Context<'a> {
+    pub layout: &'a ModelLayout,
+    pub rules: &'a Rules,
+    pub components: &'a ComponentLists,
+    pub scales: &'a Scales,
+}
+
+/// A fitted box.
+pub(super) struct Trial {
+    pub dynamics: Table,
+    pub outputs: Table,
+    pub errors: Vec<PointErrors>,
+}
+
+/// Samples of one attempt.
+pub(super) struct TrialSamples<'a> {
+    pub fit: Vec<&'a Sample>,
+    /// None of them is in `fit`.
+    pub validation: Vec<&'a Sample>,
+}
+
+impl Context<'_> {
+    pub fn options(&self) -> FitOptions {
+        let adaptive = self.rules.is_adaptive_degree();
+        FitOptions {
+            gradients: adaptive,
+            interpolate_ends: adaptive && self.rules.continuous && self.layout.n_rigid == 1,
+        }
+    }
+
+    /// Terms of the basis; `degree` matters for `chebyshev` only.
+    pub fn terms(&self, degree: usize) -> Vec<Vec<u8>> {
+        let s = self.layout.n_rigid;
+        match self.rules.basis {
+            Basis::Quadratic => total_degree(s, 2),
+            Basis::Lagrange { order } => tensor(s, order),
+            Basis::Chebyshev { .. } => total_degree(s, degree),
+        }
+    }
+
+    /// Fits both tables and measures errors at the validation points.
+    pub fn attempt(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        dynamics_degree: usize,
+        outputs_degree: usize,
+    ) -> Trial {
+        let dynamics = self.fit_table(
+            region,
+            samples,
+            &self.terms(dynamics_degree),
+            &self.components.dynamics,
+        );
+        let outputs = self.fit_table(
+            region,
+            samples,
+            &self.terms(outputs_degree),
+            &self.components.outputs,
+        );
+        let errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+        Trial {
+            dynamics,
+            outputs,
+            errors,
+        }
+    }
+
+    /// Fits one table with the given terms.
+    pub fn fit_table(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        terms: &[Vec<u8>],
+        components: &[Component],
+    ) -> Table {
+        if components.is_empty() {
+            return Table {
+                terms: Vec::new(),
+                coefficients: Vec::new(),
+            };
+        }
+        let options = self.options();
+        let weights = if options.gradients {
+            sample_weights(&samples.fit, region, self.rules.criterion)
+        } else {
+            vec![1.0; samples.fit.len()]
+        };
+        Fit {
+            samples: &samples.fit,
+            weights: &weights,
+            region,
+            terms,
+            options,
+        }
+        .table(components)
+    }
+
+    /// Errors through the evaluator that users get.
+    pub fn errors(
+        &self,
+        region: &Region,
+        dynamics: &Table,
+        outputs: &Table,
+        at: &[&Sample],
+    ) -> Vec<PointErrors> {
+        let tables = BoxModel {
+            lower: region.lower.clone(),
+            upper: region.upper.clone(),
+            dynamics: dynamics.clone(),
+            outputs: outputs.clone(),
+            definite: None,
+            reached: false,
+            errors: Vec::new(),
+        };
+        let model = self.single_box_model(tables);
+        let huge = [f64::MAX; super::errors::N_BLOCKS];
+        let Ok(evaluator) = Evaluator::new(&model) else {
+            return vec![huge; at.len()];
+        };
+        let mut work = Workspace::default();
+        at.iter()
+            .map(
+                |sample| match evaluator.coefficients(sample.theta(), &mut work) {
+                    Ok(c) => self.scales.point_errors(
+                        &sample.exact,
+                        &sample.gyroscopic,
+                        &c,
+                        self.rules.measure(),
+                    ),
+                    Err(_) => huge,
+                },
+            )
+            .collect()
+    }
+
+    /// A model of one box, for measuring.
+    fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
+        let domain = Domain {
+            lower: tables.lower.clone(),
+            upper: tables.upper.clone(),
+            periodic: vec![false; self.layout.n_rigid],
+            inequalities: Vec::new(),
+        };
+        let layout = ModelLayout {
+            domain,
+            ..self.layout.clone()
+        };
+        let tree = vec![TreeNode::Leaf { index: 0 }];
+        self.draft(layout, tree, vec![tables], Continuity::Smooth)
+    }
+
+    /// A model whose errors are not known yet.
+    pub fn draft(
+        &self,
+        layout: ModelLayout,
+        tree: Vec<TreeNode>,
+        boxes: Vec<BoxModel>,
+        continuity: Continuity,
+    ) -> ReducedModel {
+        ReducedModel {
+            format: FORMAT,
+            layout,
+            form: self.rules.form,
+            components: self.components.clone(),
+            tree,
+            boxes,
+            continuity,
+            provenance: Provenance {
+                tool: concat!("reduce ", env!("CARGO_PKG_VERSION")).to_owned(),
+                input_hash: "0".repeat(64),
+                settings: self.rules.record(self.scales),
+                reached: false,
+                errors: Vec::new(),
+            },
+        }
+    }
+
+    /// The finished box: terms dropped whose sum stays below a tenth of the tolerance.
+    pub fn finish(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        trial: Trial,
+        reached: bool,
+    ) -> BoxModel {
+        let Trial {
+            mut dynamics,
+            mut outputs,
+            mut errors,
+        } = trial;
+        if self.rules.is_adaptive_degree() {
+            dynamics = Trimming {
+                context: self,
+                region,
+                samples,
+                table: &dynamics,
+                other: &outputs,
+                is_dynamics: true,
+            }
+            .table();
+            outputs = Trimming {
+                context: self,
+                region,
+                samples,
+                table: &outputs,
+                other: &dynamics,
+                is_dynamics: false,
+            }
+            .table();
+            errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+        }
+        BoxModel {
+            lower: region.lower.clone(),
+            upper: region.upper.clone(),
+            definite: super::certify::definite_bound(
+                self.rules.form,
+                self.layout,
+                self.components,
+                &dynamics,
+            ),
+            dynamics,
+            outputs,
+            reached,
+            errors: summarize(&errors, self.scales),
+        }
+    }
+}
+
+/// Size of each term: root sum of squares over components, each relative to the largest
+/// coefficient of its kind, times the degree, since derivatives count as much as values.
+pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
+    let n = components.len().max(1);
+    let largest = |j: usize| {
+        let same_kind = |k: &usize| discriminant(&components[*k]) == discriminant(&components[j]);
+        let columns: Vec<usize> = (0..components.len()).filter(same_kind).collect();
+        table
+            .coefficients
+            .chunks_exact(n)
+            .flat_map(|row| columns.iter().map(|&k| row[k].abs()))
+            .fold(f64::MIN_POSITIVE, f64::max)
+    };
+    let scales: Vec<f64> = (0..components.len()).map(largest).collect();
+    let size = |(row, term): (&[f64], &Vec<u8>)| {
+        let degree: f64 = term.iter().map(|&d| f64::from(d)).sum();
+        degree.max(1.0)
+            * row
+                .iter()
+                .zip(&scales)
+                .map(|(c, s)| (c / s).powi(2))
+                .sum::<f64>()
+                .sqrt()
+    };
+    table
+        .coefficients
+        .chunks_exact(n)
+        .zip(&table.terms)
+        .map(size)
+        .collect()
+}

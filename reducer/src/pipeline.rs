@@ -1,0 +1,133 @@
+//! The method: a local model in, a reduced model and its summary out.
+
+use crate::approximation::{
+    Approximation, ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
+};
+use crate::description::mechanism::{ApproximationSettings, Criterion};
+use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
+use serde::{Deserialize, Serialize};
+
+/// Fresh points at which a finished model is checked, and their seed.
+const CHECK_POINTS: usize = 200;
+const CHECK_SEED: u64 = 0x5eed;
+
+/// Why there is no reduced model.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// The coefficients could not be approximated.
+    #[error(transparent)]
+    Approximation(#[from] ApproximationError),
+    /// The names or sizes of the mechanism do not make a model.
+    #[error("the mechanism does not make a reduced model: {0}")]
+    Model(#[from] InvalidModel),
+}
+
+/// What a reduction achieved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Dofs of the full model.
+    pub full_dofs: usize,
+    /// Generalised coordinates.
+    pub reduced_dofs: usize,
+    /// Configurations the approximation used.
+    pub samples: usize,
+    /// Configurations that had to be computed, without those of the check.
+    pub evaluated: usize,
+    /// Boxes with polynomials.
+    pub boxes: usize,
+    /// Regions without a model.
+    pub dropped: usize,
+    /// Polynomial coefficients of the dynamics.
+    pub stored_numbers: usize,
+    /// Polynomial coefficients of outputs and load map.
+    pub stored_numbers_outputs: usize,
+    /// Errors at points never used in the fit: per point, Frobenius norm of the difference over
+    /// that of the exact value (at least a tenth of its root mean square over the domain).
+    pub errors: Vec<BlockError>,
+    /// Behaviour across faces of boxes.
+    pub continuity: Continuity,
+    /// Boxes whose definiteness is proven.
+    pub certified: usize,
+    /// Boxes that fell short of a tolerance.
+    pub short: Vec<ShortBox>,
+    /// Every tolerance holds in every box and at the fresh points.
+    pub reached: bool,
+}
+
+/// A box that fell short of a tolerance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShortBox {
+    /// Smallest θ.
+    pub lower: Vec<f64>,
+    /// Largest θ.
+    pub upper: Vec<f64>,
+    /// Its errors.
+    pub errors: Vec<BlockError>,
+}
+
+/// Reduces a mechanism: sample, fit and refine; check at fresh points; assemble.
+pub fn reduce(
+    local: &dyn LocalModel,
+    settings: &ApproximationSettings,
+    observer: &dyn Observer,
+    database: &mut SampleDatabase,
+) -> Result<(ReducedModel, Summary), PipelineError> {
+    let Approximation {
+        mut model,
+        samples,
+        evaluated,
+    } = approximate(local, settings, observer, database)?;
+    model.provenance.input_hash = blake3::Hash::from(local.fingerprint()).to_hex().to_string();
+
+    observer.phase("checking");
+    let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
+    model.provenance.reached =
+        model.boxes.iter().all(|b| b.reached) && within(&report.errors, &model, settings.criterion);
+    model.provenance.errors = report.errors;
+    let summary = summarize(&model, samples, evaluated);
+    Ok((model, summary))
+}
+
+/// Errors at fresh points are within the tolerances.
+fn within(errors: &[BlockError], model: &ReducedModel, criterion: Criterion) -> bool {
+    errors.iter().all(|e| {
+        let error = match criterion {
+            Criterion::Mean => e.mean,
+            Criterion::Max => e.max,
+        };
+        let tolerances = &model.provenance.settings.tolerances;
+        tolerances
+            .iter()
+            .find(|t| t.block == e.block)
+            .is_none_or(|t| error <= t.tolerance)
+    })
+}
+
+fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary {
+    let short = model.boxes.iter().filter(|b| !b.reached);
+    Summary {
+        full_dofs: model.layout.full_dofs,
+        reduced_dofs: model.layout.n(),
+        samples,
+        evaluated,
+        boxes: model.boxes.len(),
+        dropped: model
+            .tree
+            .iter()
+            .filter(|n| matches!(n, TreeNode::Dropped { .. }))
+            .count(),
+        stored_numbers: model.stored_numbers(),
+        stored_numbers_outputs: model.stored_numbers_outputs(),
+        errors: model.provenance.errors.clone(),
+        continuity: model.continuity,
+        certified: model.boxes.iter().filter(|b| b.definite.is_some()).count(),
+        short: short
+            .map(|b| ShortBox {
+                lower: b.lower.clone(),
+                upper: b.upper.clone(),
+                errors: b.errors.clone(),
+            })
+            .collect(),
+        reached: model.provenance.reached,
+    }
+}
