@@ -206,7 +206,7 @@ impl Bernstein {
         let stride: usize = self.degrees[axis + 1..].iter().map(|d| d + 1).product();
         let mut line = vec![0.0; length];
         for start in 0..self.coefficients.len() {
-            if (start / stride) % length == 0 {
+            if (start / stride).is_multiple_of(length) {
                 (0..length).for_each(|i| line[i] = self.coefficients[start + i * stride]);
                 map(&mut line);
                 (0..length).for_each(|i| self.coefficients[start + i * stride] = line[i]);
@@ -239,7 +239,7 @@ impl Bernstein {
 fn chebyshev_to_bernstein(degree: usize) -> Vec<Vec<f64>> {
     let mut columns = Vec::with_capacity(degree + 1);
     for k in 0..=degree {
-        let sign = |j: usize| if (k - j) % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |j: usize| if (k - j).is_multiple_of(2) { 1.0 } else { -1.0 };
         let mut column: Vec<f64> = (0..=k)
             .map(|j| sign(j) * binomial(2 * k, 2 * j) / binomial(k, j))
             .collect();

@@ -79,8 +79,8 @@ fn conform(order: usize, boxes: &mut [BoxModel]) {
     for table in [dynamics as TableOf, outputs as TableOf] {
         for _ in 0..64 {
             let mut change = 0.0_f64;
-            for b in 0..boxes.len() {
-                change = change.max(take_values(boxes, b, &nodes[b], &regions, &hosts, table));
+            for (b, own) in nodes.iter().enumerate() {
+                change = change.max(take_values(boxes, b, own, &regions, &hosts, table));
             }
             if change <= 1e-15 {
                 break;

@@ -12,6 +12,7 @@ mod factors;
 mod fit;
 mod least_squares;
 mod observer;
+mod path;
 mod plan;
 mod points;
 mod refine;
@@ -29,6 +30,7 @@ pub use check::{CheckReport, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
 pub use errors::Block;
 pub use observer::{Observer, Progress, Silent};
+pub use path::{PathError, PathModel};
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 
@@ -76,7 +78,8 @@ pub struct Approximation {
     pub evaluated: usize,
 }
 
-/// Approximates a local model over its domain.
+/// Approximates a local model over its domain. A trajectory in the settings is the caller's to
+/// apply, by handing over a [`PathModel`].
 pub fn approximate(
     local: &dyn LocalModel,
     settings: &ApproximationSettings,
@@ -125,7 +128,7 @@ pub fn approximate(
         rules.target *= match rules.criterion {
             Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
             // The points that were too far off now take part in the validation.
-            Criterion::Max => 0.9,
+            Criterion::Max => 0.95,
         };
         attempt += 1;
     }

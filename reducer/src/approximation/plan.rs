@@ -46,7 +46,12 @@ pub(super) fn plan(
         Criterion::Max => 16 + 16 * s,
     };
     let mut taken: BTreeSet<Vec<u64>> = fit.iter().map(|p| key(p)).collect();
-    let mut validation = points::validation(region, round, count);
+    let mut validation = points::validation(
+        region,
+        round,
+        count,
+        context.rules.criterion == Criterion::Max,
+    );
     if context.rules.criterion == Criterion::Max && !context.rules.thesis {
         // Whatever was seen before must not be worse than the largest error allowed.
         let known = store.inside(region, usize::MAX);
@@ -86,12 +91,12 @@ fn adaptive_points(
     let n_terms = total_degree_count(s, degree);
     let wanted = n_terms + n_terms.div_ceil(2);
     let existing: Vec<Vec<f64>> = store
-        .inside(region, 3 * n_terms)
+        .inside(region, 2 * n_terms)
         .iter()
         .map(|p| p.theta().to_vec())
         .collect();
     let mut seen: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
-    let mut fresh = points::candidates(region, degree, 3 * n_terms);
+    let mut fresh = points::candidates(region, degree, 2 * n_terms);
     fresh.retain(|p| seen.insert(key(p)) && is_admitted(context, p));
     let preferred = existing.len();
     let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
@@ -107,10 +112,8 @@ fn adaptive_points(
         }
     }
     let mut n_chosen = is_chosen.iter().filter(|c| **c).count();
-    let limit = wanted.max(2 * n_terms);
-    for (i, chosen) in is_chosen.iter_mut().enumerate() {
-        let allowed = if i < preferred { limit } else { wanted };
-        if !*chosen && n_chosen < allowed {
+    for chosen in &mut is_chosen {
+        if !*chosen && n_chosen < wanted {
             *chosen = true;
             n_chosen += 1;
         }

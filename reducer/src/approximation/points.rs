@@ -36,6 +36,12 @@ pub(super) fn uniform(seed: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
+/// From a uniform number in [0, 1] to one in [−1, 1] that crowds towards the ends as the zeros of
+/// Chebyshev polynomials do.
+pub(super) fn arcsine(u: f64) -> f64 {
+    -(std::f64::consts::PI * u).cos()
+}
+
 /// All combinations of `values` in s coordinates, the last coordinate fastest.
 pub(super) fn grid(values: &[f64], s: usize) -> Vec<Vec<f64>> {
     let mut points = vec![Vec::new()];
@@ -93,7 +99,6 @@ pub(super) fn candidates(region: &Region, degree: usize, count: usize) -> Vec<Ve
     if s <= 2 {
         points.extend(grid(&lobatto(degree), s));
     }
-    let arcsine = |u: f64| -(std::f64::consts::PI * u).cos();
     let mut index = 0;
     while points.len() < count {
         points.push(halton(index, 0, s).into_iter().map(arcsine).collect());
@@ -102,9 +107,14 @@ pub(super) fn candidates(region: &Region, degree: usize, count: usize) -> Vec<Ve
     points.iter().map(|xi| region.point(xi)).collect()
 }
 
-/// Validation points of one round: centre, half-way star points, uniform Halton points of this
-/// box and round.
-pub(super) fn validation(region: &Region, round: u64, count: usize) -> Vec<Vec<f64>> {
+/// Validation points of one round: centre, half-way star points, Halton points of this box and
+/// round, uniform or (`crowded`) dense towards the faces.
+pub(super) fn validation(
+    region: &Region,
+    round: u64,
+    count: usize,
+    crowded: bool,
+) -> Vec<Vec<f64>> {
     let s = region.dimension();
     let mut points: Vec<Vec<f64>> = vec![vec![0.0; s]];
     points.extend(star(s, 0.5));
@@ -112,14 +122,8 @@ pub(super) fn validation(region: &Region, round: u64, count: usize) -> Vec<Vec<f
         .key()
         .wrapping_add(round.wrapping_mul(0x51_7c_c1_b7_27_22_0a_95))
         .max(1);
-    for index in 0..count as u64 {
-        points.push(
-            halton(index, key, s)
-                .into_iter()
-                .map(|u| 2.0 * u - 1.0)
-                .collect(),
-        );
-    }
+    let place = |u: f64| if crowded { arcsine(u) } else { 2.0 * u - 1.0 };
+    points.extend((0..count as u64).map(|i| halton(i, key, s).into_iter().map(place).collect()));
     points.iter().map(|xi| region.point(xi)).collect()
 }
 
@@ -146,8 +150,8 @@ mod tests {
             upper: vec![0.26, 0.3],
         };
         let all = [
-            validation(&region, 0, 20),
-            validation(&region, 1, 20),
+            validation(&region, 0, 20, false),
+            validation(&region, 1, 20, true),
             candidates(&region, 4, 60),
         ];
         assert!(all.iter().flatten().all(|p| region.contains(p)));

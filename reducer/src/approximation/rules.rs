@@ -96,8 +96,15 @@ impl Rules {
                 ));
             }
         }
-        if settings.minimal_width.len() != s {
-            let found = settings.minimal_width.len() as f64;
+        // Widths are given for the mechanism's coordinates; a path has a parameter of its own.
+        let on_path = settings.trajectory.is_some() && s == 1;
+        let given: Vec<f64> = if on_path {
+            vec![1e-3]
+        } else {
+            settings.minimal_width.clone()
+        };
+        if given.len() != s {
+            let found = given.len() as f64;
             return Err(out_of_range(
                 "the number of minimal widths",
                 found,
@@ -106,7 +113,7 @@ impl Rules {
         }
         let width = |k: usize| layout.domain.upper[k] - layout.domain.lower[k];
         let minimal_width = (0..s)
-            .map(|k| settings.minimal_width[k].max(width(k) * 2f64.powi(-20)))
+            .map(|k| given[k].max(width(k) * 2f64.powi(-20)))
             .collect();
         let max_degree = match settings.basis {
             Basis::Quadratic => 2,
@@ -139,7 +146,7 @@ impl Rules {
             target: match settings.criterion {
                 _ if thesis => 1.0,
                 Criterion::Mean => 0.8,
-                Criterion::Max => 0.7,
+                Criterion::Max => 0.85,
             },
             thesis,
         })

@@ -110,14 +110,14 @@ impl Evaluator<'_> {
         self.visit_outputs(work, |component, value, slope| match component {
             Component::Position { output, axis } => {
                 fields[output].position[axis] = value;
-                for k in 0..s {
-                    fields[output].position_slope[k][axis] = slope[k];
+                for (column, v) in fields[output].position_slope.iter_mut().zip(slope) {
+                    column[axis] = *v;
                 }
             }
             Component::Quaternion { output, entry } => {
                 fields[output].quaternion[entry] = value;
-                for k in 0..s {
-                    fields[output].quaternion_slope[k][entry] = slope[k];
+                for (column, v) in fields[output].quaternion_slope.iter_mut().zip(slope) {
+                    column[entry] = *v;
                 }
             }
             Component::Amplitude {
@@ -126,8 +126,8 @@ impl Evaluator<'_> {
                 coordinate,
             } => {
                 fields[output].amplitude[row * n + coordinate] = value;
-                for k in 0..s {
-                    fields[output].amplitude_slope[k][row] += slope[k] * eta[coordinate];
+                for (column, v) in fields[output].amplitude_slope.iter_mut().zip(slope) {
+                    column[row] += v * eta[coordinate];
                 }
             }
             _ => {}

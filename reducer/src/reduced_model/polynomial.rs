@@ -111,7 +111,7 @@ impl PolynomialValues {
     /// Evaluates the terms `degrees` (`[term][θ]`) and their gradients at `theta`.
     pub fn fill(&mut self, degrees: &[u8], theta: &[f64], lower: &[f64], upper: &[f64]) {
         let s = theta.len();
-        let n_terms = if s == 0 { 0 } else { degrees.len() / s };
+        let n_terms = degrees.len() / s.max(1);
         let size = degrees.iter().copied().max().unwrap_or(0) as usize + 1;
         self.univariate.resize(s * size, 0.0);
         self.slopes.resize(s * size, 0.0);
@@ -131,9 +131,9 @@ impl PolynomialValues {
         for (m, term) in degrees.chunks_exact(s.max(1)).enumerate() {
             let value = |k: usize| self.univariate[k * size + term[k] as usize];
             self.terms[m] = (0..s).map(value).product();
-            for k in 0..s {
+            for (k, &degree) in term.iter().enumerate() {
                 let others: f64 = (0..s).filter(|&i| i != k).map(value).product();
-                self.gradients[k * n_terms + m] = others * self.slopes[k * size + term[k] as usize];
+                self.gradients[k * n_terms + m] = others * self.slopes[k * size + degree as usize];
             }
         }
     }

@@ -1,8 +1,14 @@
 //! What the approximation promises, on mechanisms known in closed form.
 
+mod database;
+mod determinism;
+mod dynamics;
+mod evaluation;
 mod flexible;
 mod orthoglide;
+mod path;
 mod quality;
+mod validation;
 
 use reducer::approximation::{LocalModel, SampleDatabase, Silent};
 use reducer::description::mechanism::{
@@ -32,6 +38,30 @@ pub fn reduced(
     local: &dyn LocalModel,
     settings: &ApproximationSettings,
 ) -> (ReducedModel, Summary) {
-    reduce(local, settings, &Silent, &mut SampleDatabase::in_memory())
-        .expect("the mechanism can be reduced")
+    let mut database = SampleDatabase::in_memory();
+    reduce(local, settings, &Silent, &mut database).expect("the mechanism can be reduced")
+}
+
+/// Numbers in [−1, 1] from a fixed sequence.
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// Starts the sequence.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// The next `n` numbers times `scale`.
+    pub fn vector(&mut self, n: usize, scale: f64) -> Vec<f64> {
+        (0..n).map(|_| scale * self.number()).collect()
+    }
 }

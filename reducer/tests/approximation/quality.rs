@@ -1,91 +1,277 @@
-//! Accuracy and size.
+//! Accuracy, size and shape of models.
 
 use crate::flexible::Flexible;
 use crate::orthoglide::Orthoglide;
 use crate::{reduced, settings};
-use reducer::description::mechanism::{Basis, Criterion, Form};
+use reducer::approximation::check;
+use reducer::description::mechanism::{Basis, Criterion, Form, Objective};
+use reducer::reduced_model::{
+    BlockError, Continuity, Evaluator, LinearInequality, Status, TreeNode, Workspace,
+};
+
+/// 24 components of 216 numbers each, thesis 5.8.2.
+const THESIS_NUMBERS: usize = 5184;
+
+fn error<'e>(errors: &'e [BlockError], block: &str) -> &'e BlockError {
+    errors
+        .iter()
+        .find(|e| e.block == block)
+        .expect("the block is reported")
+}
 
 #[test]
-fn explore() {
-    let t = |name: &str, f: &dyn Fn() -> reducer::pipeline::Summary| {
-        let start = std::time::Instant::now();
-        let s = f();
-        println!(
-            "{name}: {:?} boxes {} samples {} numbers {} / {} reached {} cert {} {:?}",
-            start.elapsed(),
-            s.boxes,
-            s.samples,
-            s.stored_numbers,
-            s.stored_numbers_outputs,
-            s.reached,
-            s.certified,
-            s.continuity
+fn orthoglide_defaults_store_a_third_of_the_thesis_in_one_smooth_box() {
+    let local = Orthoglide::default();
+    let (model, summary) = reduced(&local, &settings(&[0.05; 3]));
+    assert!(summary.reached);
+    assert_eq!(
+        (summary.boxes, summary.certified, summary.dropped),
+        (1, 1, 0)
+    );
+    assert_eq!(summary.continuity, Continuity::Smooth);
+    assert!(
+        3 * summary.stored_numbers <= THESIS_NUMBERS,
+        "{}",
+        summary.stored_numbers
+    );
+    let report = check(&model, &local, 3000, 99).expect("a valid model");
+    assert_eq!((report.compared, report.skipped), (3000, 0));
+    for block in ["mass", "gyroscopic", "gravity", "force", "outputs"] {
+        assert!(
+            error(&report.errors, block).mean <= 0.005,
+            "{block}: {:?}",
+            report.errors
         );
-        for e in &s.errors {
-            println!("     {} {:.5} {:.5}", e.block, e.mean, e.max);
-        }
+    }
+}
+
+#[test]
+fn orthoglide_keeps_the_largest_error_below_the_tolerance_when_asked() {
+    let local = Orthoglide::default();
+    let mut settings = settings(&[0.05; 3]);
+    settings.criterion = Criterion::Max;
+    let (model, summary) = reduced(&local, &settings);
+    assert!(summary.reached, "{summary:?}");
+    let report = check(&model, &local, 1000, 5).expect("a valid model");
+    for block in ["mass", "gyroscopic", "gravity", "force"] {
+        assert!(
+            error(&report.errors, block).max <= 0.005,
+            "{block}: {:?}",
+            report.errors
+        );
+    }
+}
+
+/// The thesis needs 8 boxes (its error norm has weights that are not printed; ours counts the
+/// gyroscopic tensor by the change of mass over a minimal box).
+#[test]
+fn thesis_settings_with_lagrange_boxes_give_boxes_of_the_thesis_order() {
+    let mut settings = settings(&[0.05; 3]);
+    (settings.form, settings.basis) = (Form::Direct, Basis::Lagrange { order: 2 });
+    let (model, summary) = reduced(&Orthoglide::default(), &settings);
+    assert!(summary.reached);
+    assert!((6..=14).contains(&summary.boxes), "{}", summary.boxes);
+    assert_eq!(summary.continuity, Continuity::Continuous);
+    assert!(model.boxes.iter().all(|b| b.dynamics.terms.len() == 27));
+    assert!(error(&summary.errors, "mass").mean < 0.005);
+    assert!(error(&summary.errors, "gyroscopic").mean < 0.03);
+}
+
+/// The thesis needs 22 boxes.
+#[test]
+fn thesis_settings_with_quadratic_boxes_give_boxes_of_the_thesis_order() {
+    let mut settings = settings(&[0.05; 3]);
+    (settings.form, settings.basis) = (Form::Direct, Basis::Quadratic);
+    let (model, summary) = reduced(&Orthoglide::default(), &settings);
+    assert!((15..=44).contains(&summary.boxes), "{}", summary.boxes);
+    assert!(model.boxes.iter().all(|b| b.dynamics.terms.len() == 10));
+    assert!(matches!(summary.continuity, Continuity::Jumps { largest } if largest > 0.01));
+    // Star points half-way to the faces are inside the tolerance; the corner at the singularity
+    // is not, at the minimal width: those boxes must be named.
+    assert_eq!(
+        summary.reached,
+        summary.short.is_empty() && error(&summary.errors, "combined").mean <= 0.005
+    );
+}
+
+#[test]
+fn objective_speed_makes_more_and_simpler_boxes() {
+    let mut settings = settings(&[0.02; 3]);
+    settings.block_tolerances = vec![("gyroscopic".to_owned(), 0.05)];
+    let (small, _) = reduced(&Orthoglide::default(), &settings);
+    settings.objective = Objective::Speed;
+    let (fast, summary) = reduced(&Orthoglide::default(), &settings);
+    let terms = |m: &reducer::reduced_model::ReducedModel| {
+        m.boxes.iter().map(|b| b.dynamics.terms.len()).max()
     };
-    let o = Orthoglide::default();
-    t("default", &|| reduced(&o, &settings(&[0.05; 3])).1);
-    if std::env::var("SHORT").is_ok() {
-        return;
-    }
-    struct Clock(std::time::Instant);
-    impl reducer::approximation::Observer for Clock {
-        fn phase(&self, n: &str) {
-            println!("{:?} phase {n}", self.0.elapsed());
-        }
-        fn progress(&self, p: &reducer::approximation::Progress) {
-            println!("{:?} {p:?}", self.0.elapsed());
-        }
-    }
-    {
-        let mut s = settings(&[0.05; 3]);
-        s.criterion = Criterion::Max;
-        let _ = reducer::pipeline::reduce(
-            &o,
-            &s,
-            &Clock(std::time::Instant::now()),
-            &mut reducer::approximation::SampleDatabase::in_memory(),
+    assert!(summary.reached);
+    assert!(fast.boxes.len() > small.boxes.len() && terms(&fast) < terms(&small));
+    assert!(terms(&fast) <= Some(20));
+}
+
+#[test]
+fn flexible_models_reach_the_tolerance_in_every_block() {
+    for (s, internal) in [(1, 3), (2, 2)] {
+        let local = Flexible::new(s, internal);
+        let (model, summary) = reduced(&local, &settings(&vec![0.03; s]));
+        assert!(summary.reached, "{summary:?}");
+        assert_eq!(
+            (summary.full_dofs, summary.reduced_dofs),
+            (91, s + 1 + internal)
         );
-    }
-    t("max", &|| {
-        let mut s = settings(&[0.05; 3]);
-        s.criterion = Criterion::Max;
-        reduced(&o, &s).1
-    });
-    t("quadratic", &|| {
-        let mut s = settings(&[0.05; 3]);
-        s.form = Form::Direct;
-        s.basis = Basis::Quadratic;
-        reduced(&o, &s).1
-    });
-    t("lagrange", &|| {
-        let mut s = settings(&[0.05; 3]);
-        s.form = Form::Direct;
-        s.basis = Basis::Lagrange { order: 2 };
-        reduced(&o, &s).1
-    });
-    for g in [0.01, 0.02, 0.03, 1.0] {
-        for (name, basis) in [
-            ("quadratic", Basis::Quadratic),
-            ("lagrange", Basis::Lagrange { order: 2 }),
+        let report = check(&model, &local, 1000, 3).expect("a valid model");
+        for block in [
+            "mass",
+            "gyroscopic",
+            "gravity",
+            "stiffness",
+            "damping",
+            "force",
+            "outputs",
         ] {
-            t(&format!("{name} gyro {g}"), &|| {
-                let mut s = settings(&[0.05; 3]);
-                s.form = Form::Direct;
-                s.basis = basis;
-                s.block_tolerances = ["gyroscopic", "gravity", "force", "outputs"]
-                    .map(|b| (b.to_owned(), g))
-                    .to_vec();
-                reduced(&o, &s).1
-            });
+            assert!(
+                error(&report.errors, block).mean <= 0.005,
+                "{block}: {:?}",
+                report.errors
+            );
+        }
+        assert!(report.frequencies.expect("internal modes").max < 0.001);
+    }
+}
+
+#[test]
+fn boxes_of_one_coordinate_agree_at_their_ends() {
+    let mut local = Flexible::new(1, 2);
+    local.wildness = 25.0;
+    let (model, summary) = reduced(&local, &settings(&[0.01]));
+    assert!(
+        summary.boxes > 2 && summary.reached,
+        "{} boxes",
+        summary.boxes
+    );
+    assert_eq!(summary.continuity, Continuity::Continuous);
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let mut work = Workspace::default();
+    for b in model.boxes.iter().filter(|b| b.upper[0] < 1.75) {
+        let at = |theta: f64, work: &mut Workspace| {
+            evaluator
+                .coefficients(&[theta], work)
+                .expect("one coordinate")
+        };
+        let (left, right) = (
+            at(b.upper[0].next_down(), &mut work),
+            at(b.upper[0], &mut work),
+        );
+        for (a, c) in left
+            .mass
+            .iter()
+            .zip(&right.mass)
+            .chain(left.force[1..].iter().zip(&right.force[1..]))
+        {
+            assert!((a - c).abs() < 1e-12, "jump at {}: {a} {c}", b.upper[0]);
         }
     }
-    t("flex1", &|| {
-        reduced(&Flexible::new(1, 3), &settings(&[0.03; 1])).1
+}
+
+#[test]
+fn lagrange_boxes_with_hanging_nodes_are_continuous() {
+    let mut local = Flexible::new(2, 1);
+    local.wildness = 2.0;
+    let mut settings = settings(&[0.2; 2]);
+    settings.basis = Basis::Lagrange { order: 2 };
+    settings.tolerance = 0.02;
+    settings.block_tolerances = vec![
+        ("gyroscopic".to_owned(), 1.0),
+        ("force".to_owned(), 1.0),
+        ("outputs".to_owned(), 1.0),
+    ];
+    let (model, summary) = reduced(&local, &settings);
+    let widths: std::collections::BTreeSet<u64> = model
+        .boxes
+        .iter()
+        .map(|b| (b.upper[0] - b.lower[0]).to_bits())
+        .collect();
+    assert!(
+        widths.len() > 1,
+        "boxes of different widths make nodes hang"
+    );
+    assert_eq!(summary.continuity, Continuity::Continuous);
+}
+
+#[test]
+fn singular_regions_are_dropped_and_recorded() {
+    let mut local = Flexible::new(1, 1);
+    local.singular_above = 0.9;
+    let (model, summary) = reduced(&local, &settings(&[0.05]));
+    assert!(summary.dropped > 0);
+    let reasons = model.tree.iter().filter_map(|n| match n {
+        TreeNode::Dropped { reason } => Some(reason.as_str()),
+        _ => None,
     });
-    t("flex2", &|| {
-        reduced(&Flexible::new(2, 2), &settings(&[0.03; 2])).1
-    });
+    assert!(reasons.into_iter().all(|r| r == "the mechanism locks"));
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let mut work = Workspace::default();
+    assert_eq!(evaluator.status(&[0.8], &mut work), Ok(Status::Inside));
+    assert_eq!(evaluator.status(&[1.0], &mut work), Ok(Status::Undefined));
+    let undefined = evaluator
+        .coefficients(&[1.0], &mut work)
+        .expect("one coordinate");
+    assert!(
+        undefined
+            .mass
+            .iter()
+            .chain(&undefined.gravity)
+            .all(|v| *v == 0.0)
+    );
+}
+
+#[test]
+fn inequalities_restrict_sampling_and_evaluation() {
+    let mut local = Flexible::new(2, 1);
+    local.inequalities = vec![LinearInequality {
+        coefficients: vec![1.0, 1.0],
+        bound: 0.5,
+    }];
+    let mut settings = settings(&[0.2; 2]);
+    settings.tolerance = 0.02;
+    let (model, summary) = reduced(&local, &settings);
+    assert!(summary.reached, "{summary:?}");
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let mut work = Workspace::default();
+    assert_eq!(evaluator.status(&[0.2, 0.2], &mut work), Ok(Status::Inside));
+    assert_eq!(
+        evaluator.status(&[0.4, 0.2], &mut work),
+        Ok(Status::Undefined)
+    );
+}
+
+#[test]
+fn a_tolerance_that_cannot_be_reached_is_a_result() {
+    let mut settings = settings(&[2.0]);
+    settings.basis = Basis::Quadratic;
+    settings.tolerance = 1e-6;
+    let (model, summary) = reduced(&Flexible::new(1, 1), &settings);
+    assert!(!summary.reached && !model.provenance.reached);
+    assert_eq!(summary.short.len(), 1);
+    assert!(error(&summary.short[0].errors, "mass").mean > 1e-6);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    use reducer::approximation::{SampleDatabase, Silent};
+    let refused = |change: &dyn Fn(&mut reducer::description::mechanism::ApproximationSettings)| {
+        let mut settings = settings(&[0.1]);
+        change(&mut settings);
+        let result = reducer::pipeline::reduce(
+            &Flexible::new(1, 1),
+            &settings,
+            &Silent,
+            &mut SampleDatabase::in_memory(),
+        );
+        result.expect_err("refused").to_string()
+    };
+    assert!(refused(&|s| s.tolerance = 0.0).contains("tolerance"));
+    assert!(refused(&|s| s.minimal_width = vec![]).contains("minimal widths"));
+    assert!(refused(&|s| s.block_tolerances = vec![("speed".to_owned(), 0.1)]).contains("`speed`"));
+    assert!(refused(&|s| s.basis = Basis::Lagrange { order: 0 }).contains("degree"));
 }

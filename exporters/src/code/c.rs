@@ -1,0 +1,147 @@
+//! C99, which also compiles as C++11.
+
+use super::SourceFiles;
+use super::facts::{Spelling, facts, prefix, render};
+use super::plan::Plan;
+use crate::{ExportOptions, WriteError};
+use minijinja::{Value, context};
+use reducer::reduced_model::ReducedModel;
+
+const TEMPLATES: &[(&str, &str)] = &[
+    ("header.h", include_str!("../../templates/c/header.h.j2")),
+    ("source.c", include_str!("../../templates/c/source.c.j2")),
+    ("support.c", include_str!("../../templates/c/support.c.j2")),
+    (
+        "polynomials.c",
+        include_str!("../../templates/c/polynomials.c.j2"),
+    ),
+    (
+        "equations_lagrangian.c",
+        include_str!("../../templates/c/equations_lagrangian.c.j2"),
+    ),
+    (
+        "equations_direct.c",
+        include_str!("../../templates/c/equations_direct.c.j2"),
+    ),
+    ("motion.c", include_str!("../../templates/c/motion.c.j2")),
+    (
+        "parameters.c",
+        include_str!("../../templates/c/parameters.c.j2"),
+    ),
+    ("blocks.c", include_str!("../../templates/c/blocks.c.j2")),
+    (
+        "linearize.c",
+        include_str!("../../templates/c/linearize.c.j2"),
+    ),
+    ("api.c", include_str!("../../templates/c/api.c.j2")),
+    (
+        "selftest.c",
+        include_str!("../../templates/c/selftest.c.j2"),
+    ),
+    (
+        "example_main.c",
+        include_str!("../../templates/c/example_main.c.j2"),
+    ),
+    (
+        "CMakeLists.txt",
+        include_str!("../../templates/c/CMakeLists.txt.j2"),
+    ),
+    ("README.md", include_str!("../../templates/c/README.md.j2")),
+];
+
+/// Name, parameters, arguments, comment.
+const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
+    (
+        "coefficients",
+        "const @_real theta[], @_coefficients_t *out",
+        "theta, out",
+        "Coefficients of the equations of motion at theta.",
+    ),
+    (
+        "inverse_dynamics",
+        "const @_real eta[], const @_real rate[], const @_real accel[],\n    @_real force[]",
+        "eta, rate, accel, force",
+        "Force that produces the accelerations.",
+    ),
+    (
+        "forward_dynamics",
+        "const @_real eta[], const @_real rate[], const @_real force[],\n    @_real accel[]",
+        "eta, rate, force, accel",
+        "Accelerations under a force.",
+    ),
+    (
+        "outputs",
+        "const @_real eta[], const @_real rate[], @_outputs_t *out",
+        "eta, rate, out",
+        "Motion of the outputs.",
+    ),
+    (
+        "state_derivative",
+        "const @_real x[], const @_real force[], @_real dx[]",
+        "x, force, dx",
+        "Derivative of the state x = (eta, rate) under a force.",
+    ),
+    (
+        "linearize",
+        "const @_real eta[], const @_real rate[], const @_real force[],\n    @_real A[], @_real B[], @_real C[], @_real D[]",
+        "eta, rate, force, A, B, C, D",
+        "Linear model around a state: dx' = A dx + B dforce, dy = C dx + D dforce; A 2N x 2N, B 2N x N,\n   C N_Y x 2N, D N_Y x N (zero). Coordinates outside the domain: derivatives of the point used.",
+    ),
+    (
+        "feedforward",
+        "const @_real theta[], const @_real rate[], const @_real accel[],\n    @_real force[], @_real modal[]",
+        "theta, rate, accel, force, modal",
+        "Actuator forces (N_RIGID) along a motion of theta, and the modal coordinates (N_MODAL) that follow\n   it quasi-statically; the modal rows of the equations hold without modal rates.",
+    ),
+    (
+        "step",
+        "@_real x[], const @_real force[], @_real dt",
+        "x, force, dt",
+        "One step of the classical Runge-Kutta method under a constant force. Stable steps: see above.\n   x is argument and result: a status of 2 or above leaves it zero.",
+    ),
+];
+
+/// The folder of C source: header, source, self-test, example, CMake file and README.
+pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
+    let plan = Plan::new(model)?;
+    let prefix = prefix(model, options)?;
+    let spelling = Spelling {
+        single: options.single,
+        suffix: "f",
+        open: "{",
+        close: "}",
+    };
+    let shared = facts(model, &plan, &prefix, spelling)?;
+    let functions: Vec<Value> = FUNCTIONS
+        .iter()
+        .filter(|f| f.0 != "outputs" || plan.n_outputs > 0)
+        .map(|&(name, parameters, arguments, comment)| {
+            context! { name, parameters, arguments, comment }
+        })
+        .collect();
+    let (real, root, limit) = if options.single {
+        ("float", "sqrtf", "FLT")
+    } else {
+        ("double", "sqrt", "DBL")
+    };
+    let facts = context! {
+        functions,
+        real,
+        sqrt => root,
+        real_max => format!("{limit}_MAX"),
+        real_epsilon => format!("{limit}_EPSILON"),
+        ..shared
+    };
+    let files: [(String, &'static str); 6] = [
+        (format!("{prefix}.h"), "header.h"),
+        (format!("{prefix}.c"), "source.c"),
+        (format!("{prefix}_selftest.c"), "selftest.c"),
+        ("example_main.c".to_owned(), "example_main.c"),
+        ("CMakeLists.txt".to_owned(), "CMakeLists.txt"),
+        ("README.md".to_owned(), "README.md"),
+    ];
+    files
+        .into_iter()
+        .map(|(name, template)| Ok((name, render(TEMPLATES, template, &facts, &prefix)?)))
+        .collect()
+}

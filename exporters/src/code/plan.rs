@@ -1,0 +1,475 @@
+//! What generated source evaluates, in no particular language.
+//!
+//! Polynomials of a box are ordered in runs: coefficients that differ only in the degree of the
+//! first θ. A kernel sums a run, folds the sum over the second θ, and so on, so that values and
+//! gradients come from one pass over the table (see the comment of the generated `polynomials`).
+
+use crate::WriteError;
+use reducer::reduced_model::{
+    BoxModel, Component, Constant, ModelForm, ReducedModel, Table, TreeNode,
+};
+use std::collections::BTreeMap;
+
+/// Largest numbers of things that generated code holds.
+pub(super) mod limits {
+    /// Coefficients of one table.
+    pub const COEFFICIENTS: usize = 4_000_000;
+    /// Values of one table: columns and constants.
+    pub const VALUES: usize = 60_000;
+    /// Nodes of the tree.
+    pub const NODES: usize = 2_000_000;
+}
+
+/// A model in the order in which generated code evaluates it.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub n: usize,
+    pub n_rigid: usize,
+    pub n_outputs: usize,
+    pub n_loaded: usize,
+    pub form: ModelForm,
+    pub nodes: Vec<PlanNode>,
+    pub depth: usize,
+    pub boxes: Vec<PlanBox>,
+    pub dynamics: PlanTable,
+    /// Absent where a model has neither outputs nor loaded dofs.
+    pub motion: Option<PlanTable>,
+    pub entries: BTreeMap<Group, Vec<Entry>>,
+}
+
+/// Node of the tree: a cut (`axis` ≥ 0), a box (`low` ≥ 0) or a region without a model.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlanNode {
+    pub axis: i64,
+    pub at: f64,
+    pub low: i64,
+    pub high: i64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct PlanBox {
+    pub centre: Vec<f64>,
+    pub half_width: Vec<f64>,
+}
+
+/// A table with its coefficients in the order of the runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PlanTable {
+    /// Stored columns, rounded up to a multiple of the lanes.
+    pub columns: usize,
+    /// Columns that are summed side by side.
+    pub lanes: usize,
+    pub constants: Vec<f64>,
+    pub shapes: Vec<Vec<Run>>,
+    /// Of every box: its shape.
+    pub box_shapes: Vec<usize>,
+    /// Of every box: where its coefficients start.
+    pub starts: Vec<usize>,
+    pub coefficients: Vec<f64>,
+}
+
+/// Coefficients for all degrees below `count` of the first θ and fixed `degrees` of the others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    pub count: usize,
+    /// How many coordinates are summed over when this run is done.
+    pub folds: usize,
+    pub degrees: Vec<u8>,
+}
+
+/// Which list of the generated source holds a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    MassFactor,
+    MassSlope,
+    StiffnessFactor,
+    DampingFactor,
+    Mass,
+    Gyroscopic,
+    Stiffness,
+    Damping,
+    Force,
+    Potential,
+    Gravity,
+    Position,
+    Quaternion,
+    Amplitude,
+    LoadMap,
+}
+
+/// A stored value and its place in the equations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub value: usize,
+    pub i: usize,
+    pub j: usize,
+    pub k: usize,
+}
+
+impl Group {
+    pub const ALL: [Self; 15] = [
+        Self::MassFactor,
+        Self::MassSlope,
+        Self::StiffnessFactor,
+        Self::DampingFactor,
+        Self::Mass,
+        Self::Gyroscopic,
+        Self::Stiffness,
+        Self::Damping,
+        Self::Force,
+        Self::Potential,
+        Self::Gravity,
+        Self::Position,
+        Self::Quaternion,
+        Self::Amplitude,
+        Self::LoadMap,
+    ];
+
+    /// Name of the list and what its indices mean.
+    pub fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::MassFactor => ("mass_factor", "Entries (i, j) of U0."),
+            Self::MassSlope => (
+                "mass_slope",
+                "Entries (i, j) of U_k, which eta_k multiplies.",
+            ),
+            Self::StiffnessFactor => ("stiffness_factor", "Entries (i, j) of L, K = L L^T."),
+            Self::DampingFactor => ("damping_factor", "Entries (i, j) of the factor of D."),
+            Self::Mass => ("mass", "Entries (i, j) of M, j >= i."),
+            Self::Gyroscopic => ("gyroscopic", "Entries h_ijk, k >= j."),
+            Self::Stiffness => ("stiffness", "Entries (i, j) of K, j >= i."),
+            Self::Damping => ("damping", "Entries (i, j) of D, j >= i."),
+            Self::Force => ("force", "Static force on coordinate i."),
+            Self::Potential => ("potential", "Potential energy at eta = (theta, 0)."),
+            Self::Gravity => ("gravity", "Gravity's part of the force on coordinate i."),
+            Self::Position => ("position", "Axis i of the position of output k."),
+            Self::Quaternion => ("quaternion", "Entry i of the quaternion of output k."),
+            Self::Amplitude => ("amplitude", "Row i of output k per modal coordinate j."),
+            Self::LoadMap => ("load_map", "Displacement of loaded dof i per coordinate j."),
+        }
+    }
+
+    /// Models like this one may have such entries.
+    pub fn belongs(self, plan: &Plan) -> bool {
+        let lagrangian = plan.form == ModelForm::Lagrangian;
+        match self {
+            Self::MassFactor
+            | Self::MassSlope
+            | Self::StiffnessFactor
+            | Self::DampingFactor
+            | Self::Potential => lagrangian,
+            Self::Mass | Self::Gyroscopic | Self::Stiffness => !lagrangian,
+            Self::Damping | Self::Force | Self::Gravity => true,
+            Self::Position | Self::Quaternion | Self::Amplitude => plan.n_outputs > 0,
+            Self::LoadMap => plan.n_loaded > 0,
+        }
+    }
+
+    fn of(component: Component) -> (Self, [usize; 3]) {
+        match component {
+            Component::MassFactor { row, column } => (Self::MassFactor, [row, column, 0]),
+            Component::MassFactorSlope {
+                coordinate,
+                row,
+                column,
+            } => (Self::MassSlope, [row, column, coordinate]),
+            Component::Potential => (Self::Potential, [0; 3]),
+            Component::Force { row } => (Self::Force, [row, 0, 0]),
+            Component::Gravity { row } => (Self::Gravity, [row, 0, 0]),
+            Component::StiffnessFactor { row, column } => (Self::StiffnessFactor, [row, column, 0]),
+            Component::DampingFactor { row, column } => (Self::DampingFactor, [row, column, 0]),
+            Component::Damping { row, column } => (Self::Damping, [row, column, 0]),
+            Component::Mass { row, column } => (Self::Mass, [row, column, 0]),
+            Component::Gyroscopic { row, first, second } => {
+                (Self::Gyroscopic, [row, first, second])
+            }
+            Component::Stiffness { row, column } => (Self::Stiffness, [row, column, 0]),
+            Component::Position { output, axis } => (Self::Position, [axis, 0, output]),
+            Component::Quaternion { output, entry } => (Self::Quaternion, [entry, 0, output]),
+            Component::Amplitude {
+                output,
+                row,
+                coordinate,
+            } => (Self::Amplitude, [row, coordinate, output]),
+            Component::LoadMap { loaded, coordinate } => (Self::LoadMap, [loaded, coordinate, 0]),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of a model; the model is validated first.
+    pub fn new(model: &ReducedModel) -> Result<Self, WriteError> {
+        model.validate()?;
+        let layout = &model.layout;
+        let mut entries = BTreeMap::new();
+        let direct = model.form == ModelForm::Direct;
+        // The direct form's forces are stored: its potential serves energies only.
+        let used = |c: &Component| !(direct && *c == Component::Potential);
+        let constants = |output: bool| {
+            let of_table = move |c: &&Constant| c.component.is_output() == output;
+            model.components.constants.iter().filter(of_table)
+        };
+        let dynamics = PlanTable::new(
+            model,
+            |b| &b.dynamics,
+            &model.components.dynamics,
+            constants(false),
+            used,
+            &mut entries,
+        )?;
+        let has_motion = !(layout.outputs.is_empty() && layout.loaded.is_empty());
+        let motion = has_motion
+            .then(|| {
+                PlanTable::new(
+                    model,
+                    |b| &b.outputs,
+                    &model.components.outputs,
+                    constants(true),
+                    |_| true,
+                    &mut entries,
+                )
+            })
+            .transpose()?;
+        within("nodes of the tree", model.tree.len(), limits::NODES)?;
+        Ok(Self {
+            n: layout.n(),
+            n_rigid: layout.n_rigid,
+            n_outputs: layout.outputs.len(),
+            n_loaded: layout.loaded.len(),
+            form: model.form,
+            nodes: model.tree.iter().map(PlanNode::new).collect(),
+            depth: tree_depth(&model.tree),
+            boxes: plan_boxes(model),
+            dynamics,
+            motion,
+            entries,
+        })
+    }
+
+    /// Entries of one list.
+    pub fn list(&self, group: Group) -> &[Entry] {
+        self.entries.get(&group).map_or(&[], Vec::as_slice)
+    }
+
+    /// Degrees that the basis must hold, at least two.
+    pub fn degrees(&self) -> usize {
+        let tables = std::iter::once(&self.dynamics).chain(&self.motion);
+        let shapes = tables.flat_map(|t| &t.shapes);
+        shapes
+            .map(|s| shape_degree(s) + 1)
+            .max()
+            .unwrap_or(2)
+            .max(2)
+    }
+
+    /// An output's elastic rotation is stored.
+    pub fn has_turn(&self) -> bool {
+        self.list(Group::Amplitude).iter().any(|e| e.i >= 3)
+    }
+}
+
+/// Largest degree of a box in any coordinate.
+pub(super) fn shape_degree(runs: &[Run]) -> usize {
+    let of_run = |r: &Run| {
+        let others = r.degrees.iter().map(|&d| usize::from(d)).max().unwrap_or(0);
+        others.max(r.count - 1)
+    };
+    runs.iter().map(of_run).max().unwrap_or(0)
+}
+
+/// The boxes; one that is never reached where a model has none, because tables need an entry.
+fn plan_boxes(model: &ReducedModel) -> Vec<PlanBox> {
+    if model.boxes.is_empty() {
+        let s = model.layout.n_rigid;
+        return vec![PlanBox {
+            centre: vec![0.0; s],
+            half_width: vec![1.0; s],
+        }];
+    }
+    model.boxes.iter().map(PlanBox::new).collect()
+}
+
+fn within(what: &'static str, found: usize, largest: usize) -> Result<(), WriteError> {
+    if found > largest {
+        return Err(WriteError::TooLarge {
+            what,
+            found,
+            largest,
+        });
+    }
+    Ok(())
+}
+
+fn tree_depth(tree: &[TreeNode]) -> usize {
+    let mut depth = vec![0; tree.len()];
+    for (i, node) in tree.iter().enumerate() {
+        if let TreeNode::Split { low, high, .. } = node {
+            depth[*low] = depth[i] + 1;
+            depth[*high] = depth[i] + 1;
+        }
+    }
+    depth.into_iter().max().unwrap_or(0)
+}
+
+impl PlanNode {
+    fn new(node: &TreeNode) -> Self {
+        let end = |low: i64| Self {
+            axis: -1,
+            at: 0.0,
+            low,
+            high: -1,
+        };
+        match node {
+            TreeNode::Split {
+                axis,
+                at,
+                low,
+                high,
+            } => Self {
+                axis: *axis as i64,
+                at: *at,
+                low: *low as i64,
+                high: *high as i64,
+            },
+            TreeNode::Leaf { index } => end(*index as i64),
+            TreeNode::Dropped { .. } => end(-1),
+        }
+    }
+}
+
+impl PlanBox {
+    fn new(b: &BoxModel) -> Self {
+        let pairs = || b.lower.iter().zip(&b.upper);
+        Self {
+            centre: pairs().map(|(l, u)| 0.5 * (l + u)).collect(),
+            half_width: pairs().map(|(l, u)| 0.5 * (u - l)).collect(),
+        }
+    }
+}
+
+impl PlanTable {
+    fn new<'a>(
+        model: &'a ReducedModel,
+        table_of: impl Fn(&'a BoxModel) -> &'a Table,
+        components: &[Component],
+        constants: impl Iterator<Item = &'a Constant>,
+        used: impl Fn(&Component) -> bool,
+        entries: &mut BTreeMap<Group, Vec<Entry>>,
+    ) -> Result<Self, WriteError> {
+        let kept: Vec<usize> = (0..components.len())
+            .filter(|&c| used(&components[c]))
+            .collect();
+        let lanes = if kept.len() > 2 { 4 } else { 2 };
+        let columns = kept.len().next_multiple_of(lanes).max(lanes);
+        let mut add = |component: Component, value: usize| {
+            let (group, [i, j, k]) = Group::of(component);
+            let list: &mut Vec<Entry> = entries.entry(group).or_default();
+            list.push(Entry { value, i, j, k });
+        };
+        for (value, &c) in kept.iter().enumerate() {
+            add(components[c], value);
+        }
+        let mut out = Self {
+            columns,
+            lanes,
+            ..Self::default()
+        };
+        for constant in constants.filter(|c| used(&c.component)) {
+            add(constant.component, columns + out.constants.len());
+            out.constants.push(constant.value);
+        }
+        within(
+            "values of a table",
+            columns + out.constants.len(),
+            limits::VALUES,
+        )?;
+        let mut known: BTreeMap<Vec<Run>, usize> = BTreeMap::new();
+        for b in &model.boxes {
+            let runs = runs_of(&table_of(b).terms, model.layout.n_rigid);
+            out.add_box(&runs, table_of(b), components.len(), &kept)?;
+            out.place_box(runs, &mut known);
+        }
+        if model.boxes.is_empty() {
+            out.shapes.push(runs_of(&[], model.layout.n_rigid));
+            out.coefficients.resize(columns, 0.0);
+            out.box_shapes.push(0);
+            out.starts.push(0);
+        }
+        Ok(out)
+    }
+
+    /// Appends the coefficients of a box in the order of its runs.
+    fn add_box(
+        &mut self,
+        runs: &[Run],
+        table: &Table,
+        n_components: usize,
+        kept: &[usize],
+    ) -> Result<(), WriteError> {
+        let terms: BTreeMap<&[u8], usize> = table
+            .terms
+            .iter()
+            .enumerate()
+            .map(|(m, t)| (t.as_slice(), m))
+            .collect();
+        let rows: usize = runs.iter().map(|r| r.count).sum();
+        let total = self.coefficients.len() + rows * self.columns;
+        within("coefficients of a table", total, limits::COEFFICIENTS)?;
+        self.starts.push(self.coefficients.len());
+        for run in runs {
+            for first in 0..run.count {
+                let mut term = vec![first as u8];
+                term.extend(&run.degrees);
+                let stored = terms.get(term.as_slice());
+                let value =
+                    |c: &usize| stored.map_or(0.0, |m| table.coefficients[m * n_components + c]);
+                self.coefficients.extend(kept.iter().map(value));
+                let padding = self.columns - kept.len();
+                self.coefficients.extend(std::iter::repeat_n(0.0, padding));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a box its shape; equal shapes are stored once.
+    fn place_box(&mut self, runs: Vec<Run>, known: &mut BTreeMap<Vec<Run>, usize>) {
+        let next = self.shapes.len();
+        let shape = *known.entry(runs.clone()).or_insert(next);
+        if shape == next {
+            self.shapes.push(runs);
+        }
+        self.box_shapes.push(shape);
+    }
+}
+
+/// Terms in runs, the last θ outermost; holes in a run are filled, a table without terms has one
+/// constant term.
+fn runs_of(terms: &[Vec<u8>], n_rigid: usize) -> Vec<Run> {
+    let mut counts: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    for term in terms {
+        let key: Vec<u8> = term[1..].iter().rev().copied().collect();
+        let count = counts.entry(key).or_insert(1);
+        *count = (*count).max(usize::from(term[0]) + 1);
+    }
+    if counts.is_empty() {
+        counts.insert(vec![0; n_rigid - 1], 1);
+    }
+    let keys: Vec<Vec<u8>> = counts.keys().cloned().collect();
+    let folds = |r: usize| match keys.get(r + 1) {
+        // The first (outermost) degree that changes decides how many sums are complete.
+        Some(next) => {
+            let same = keys[r].iter().zip(next).take_while(|(a, b)| a == b).count();
+            keys[r].len() - same
+        }
+        None => keys[r].len(),
+    };
+    counts
+        .iter()
+        .enumerate()
+        .map(|(r, (key, &count))| Run {
+            count,
+            folds: folds(r),
+            degrees: key.iter().rev().copied().collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,189 @@
+//! Numbers that the self-test and the header take from the evaluator.
+
+use crate::WriteError;
+use reducer::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status, Workspace};
+
+/// One point of the self-test.
+#[derive(Debug, Clone)]
+pub(super) struct SamplePoint {
+    pub eta: Vec<f64>,
+    pub rate: Vec<f64>,
+    pub accel: Vec<f64>,
+    pub force: Vec<f64>,
+    pub mass: Vec<f64>,
+    pub status: Status,
+}
+
+/// What sampling a model tells.
+#[derive(Debug, Clone)]
+pub(super) struct Samples {
+    pub points: Vec<SamplePoint>,
+    /// How much larger errors of accelerations may be than those of forces.
+    pub condition: f64,
+    /// Bound on the eigenvalues of the linearised model [1/s]; 0 without stiffness and damping.
+    pub fastest: f64,
+    pub n_configurations: usize,
+}
+
+const SELF_TEST_BOXES: usize = 5;
+const CONFIGURATIONS: usize = 200;
+
+/// Samples a valid model.
+pub(super) fn sample(model: &ReducedModel) -> Result<Samples, WriteError> {
+    let evaluator = Evaluator::new(model)?;
+    let mut work = Workspace::default();
+    let mut samples = Samples {
+        points: Vec::new(),
+        condition: 1.0,
+        fastest: 0.0,
+        n_configurations: 0,
+    };
+    for eta in test_configurations(model) {
+        samples.add_point(&evaluator, eta, &mut work);
+    }
+    let step = model.boxes.len().div_ceil(CONFIGURATIONS / 3).max(1);
+    for b in model.boxes.iter().step_by(step) {
+        for part in [0.0, 0.5, 1.0] {
+            let between = |(l, u): (&f64, &f64)| l + part * (u - l);
+            let theta: Vec<f64> = b.lower.iter().zip(&b.upper).map(between).collect();
+            if let Ok(c) = evaluator.coefficients(&theta, &mut work)
+                && c.status < Status::Undefined
+            {
+                samples.fastest = samples.fastest.max(fastest(&c, evaluator.n()));
+                samples.n_configurations += 1;
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// Inside some boxes, and beyond the upper corner of the domain.
+fn test_configurations(model: &ReducedModel) -> Vec<Vec<f64>> {
+    let (n, s) = (model.layout.n(), model.layout.n_rigid);
+    let extend = |theta: Vec<f64>| {
+        let mut eta = theta;
+        eta.extend((s..n).map(|i| 1e-3 * pattern(i)));
+        eta
+    };
+    let step = model.boxes.len().div_ceil(SELF_TEST_BOXES).max(1);
+    let inside = model.boxes.iter().step_by(step).map(|b| {
+        let part = |k: usize| 0.5 + 0.3 * pattern(k);
+        extend(
+            (0..s)
+                .map(|k| b.lower[k] + part(k) * (b.upper[k] - b.lower[k]))
+                .collect(),
+        )
+    });
+    let domain = &model.layout.domain;
+    let beyond = (0..s).map(|k| domain.upper[k] + 0.25 * (domain.upper[k] - domain.lower[k]));
+    let beyond = extend(beyond.collect());
+    inside.chain([beyond]).collect()
+}
+
+/// Fixed numbers between -1 and 1 without a pattern that hides an exchange of coordinates.
+fn pattern(i: usize) -> f64 {
+    const VALUES: [f64; 7] = [0.62, -0.81, 0.37, 0.95, -0.44, -0.73, 0.18];
+    VALUES[i % VALUES.len()] / (1.0 + (i / VALUES.len()) as f64)
+}
+
+impl Samples {
+    fn add_point(&mut self, evaluator: &Evaluator, eta: Vec<f64>, work: &mut Workspace) {
+        let (n, s) = (evaluator.n(), evaluator.n_rigid());
+        let rate: Vec<f64> = (0..n).map(|i| pattern(i + 2)).collect();
+        let accel: Vec<f64> = (0..n).map(|i| pattern(i + 4)).collect();
+        let mut force = vec![0.0; n];
+        let status = evaluator.inverse_dynamics(&eta, &rate, &accel, &mut force, work);
+        let coefficients = evaluator.coefficients(&eta[..s], work);
+        let (Ok(status), Ok(c)) = (status, coefficients) else {
+            return;
+        };
+        if status < Status::Undefined {
+            let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            let ratio = largest(&force) / (largest(&c.mass) * largest(&accel));
+            let condition = condition(&c.mass, n) * ratio.max(1.0);
+            self.condition = self.condition.max(condition);
+        }
+        self.points.push(SamplePoint {
+            eta,
+            rate,
+            accel,
+            force,
+            mass: c.mass,
+            status,
+        });
+    }
+}
+
+/// ‖M‖ ‖M⁻¹‖ in the Frobenius norm; 1 where M is not definite.
+fn condition(mass: &[f64], n: usize) -> f64 {
+    let Some(lower) = cholesky(mass, n) else {
+        return 1.0;
+    };
+    let square = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
+    let inverse: f64 = (0..n)
+        .map(|j| {
+            let mut unit = vec![0.0; n];
+            unit[j] = 1.0;
+            square(&solve(&lower, n, unit))
+        })
+        .sum();
+    (square(mass) * inverse).sqrt()
+}
+
+/// Bound on |λ| of λ² + μ λ + ω²: μ and ω² are the largest eigenvalues of M⁻¹D and M⁻¹K.
+fn fastest(c: &ModelCoefficients, n: usize) -> f64 {
+    let Some(lower) = cholesky(&c.mass, n) else {
+        return 0.0;
+    };
+    let omega_square = largest_eigenvalue(&lower, &c.stiffness, n);
+    let mu = largest_eigenvalue(&lower, &c.damping, n);
+    0.5 * (mu + (mu * mu + 4.0 * omega_square).sqrt())
+}
+
+/// Power iteration on M⁻¹A, A symmetric and semidefinite.
+fn largest_eigenvalue(lower: &[f64], a: &[f64], n: usize) -> f64 {
+    let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * pattern(i)).collect();
+    let mut value = 0.0;
+    for _ in 0..100 {
+        let scale = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if !(scale > 0.0 && scale.is_finite()) {
+            return 0.0;
+        }
+        x.iter_mut().for_each(|v| *v /= scale);
+        let product = (0..n).map(|i| (0..n).map(|j| a[i * n + j] * x[j]).sum());
+        x = solve(lower, n, product.collect());
+        value = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+    }
+    value
+}
+
+fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut l = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum();
+            let rest = a[i * n + j] - sum;
+            if i == j {
+                if !(rest > 0.0 && rest.is_finite()) {
+                    return None;
+                }
+                l[i * n + i] = rest.sqrt();
+            } else {
+                l[i * n + j] = rest / l[j * n + j];
+            }
+        }
+    }
+    Some(l)
+}
+
+fn solve(l: &[f64], n: usize, mut x: Vec<f64>) -> Vec<f64> {
+    for i in 0..n {
+        let sum: f64 = (0..i).map(|k| l[i * n + k] * x[k]).sum();
+        x[i] = (x[i] - sum) / l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let sum: f64 = (i + 1..n).map(|k| l[k * n + i] * x[k]).sum();
+        x[i] = (x[i] - sum) / l[i * n + i];
+    }
+    x
+}

@@ -1,0 +1,120 @@
+//! What can go wrong between a model and its files.
+
+use reducer::reduced_model::{FORMAT, InvalidModel};
+use std::path::PathBuf;
+
+/// Why a file is not read as a model.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The operating system refuses.
+    #[error("cannot read `{path}`: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The ending says nothing about the format.
+    #[error("`{path}` ends neither in .json nor in .h5: give a model file that `reduce` wrote", path = path.display())]
+    UnknownEnding {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Larger than any model.
+    #[error("the file has {found} bytes; models have at most {largest}: check that it is a model")]
+    TooLarge {
+        /// Bytes of the file.
+        found: u64,
+        /// Most bytes that are read.
+        largest: u64,
+    },
+    /// Not JSON, or not the JSON of a model.
+    #[error(
+        "line {line}, column {column}: {fact}; the file is damaged, truncated or not a model: make it again"
+    )]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong there.
+        fact: String,
+    },
+    /// Not HDF5, or not the HDF5 of a model.
+    #[error(
+        "HDF5 object `{object}`: {fact}; the file is damaged, truncated or not a model: make it again"
+    )]
+    Hdf5 {
+        /// Path in the file.
+        object: String,
+        /// What is wrong there.
+        fact: String,
+    },
+    /// Written by another version.
+    #[error(
+        "the model has format {found}; this version reads format {FORMAT}: use the version that wrote it, or make the model again"
+    )]
+    Format {
+        /// Format of the file.
+        found: u64,
+    },
+    /// Well-formed, but no model.
+    #[error(transparent)]
+    Invalid(#[from] InvalidModel),
+}
+
+/// Why a model is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The operating system refuses.
+    #[error("cannot write `{path}`: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The data is no model.
+    #[error(transparent)]
+    Invalid(#[from] InvalidModel),
+    /// The prefix is no name in C and Rust.
+    #[error(
+        "`{prefix}` cannot start names in C and Rust: give --prefix letters, digits and _, a letter first, at most 40"
+    )]
+    Prefix {
+        /// The prefix.
+        prefix: String,
+    },
+    /// A model too large for generated code.
+    #[error(
+        "{what}: {found}, generated code holds at most {largest}: loosen the tolerance or use the JSON or HDF5 model"
+    )]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        found: usize,
+        /// How large it may be.
+        largest: usize,
+    },
+    /// A number beyond single precision.
+    #[error("{value:e} is beyond single precision: export without --single")]
+    BeyondSingle {
+        /// The number.
+        value: f64,
+    },
+    /// The HDF5 library refuses.
+    #[error("cannot write HDF5: {fact}")]
+    Hdf5 {
+        /// What it says.
+        fact: String,
+    },
+    /// A template and its data do not fit.
+    #[error("cannot print source from template `{template}`: {fact}; please report this")]
+    Template {
+        /// The template.
+        template: &'static str,
+        /// What is wrong.
+        fact: String,
+    },
+}

@@ -1,0 +1,104 @@
+//! One door for the command line and the pipeline.
+
+use crate::{ReadError, WriteError, code, files, hdf5, json};
+use reducer::reduced_model::ReducedModel;
+use std::io::Read;
+use std::path::Path;
+
+/// What to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON file.
+    Json,
+    /// One HDF5 file.
+    Hdf5,
+    /// A folder of C99 source.
+    C,
+    /// A folder with a Rust crate.
+    Rust,
+}
+
+/// How to write it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// Generated source computes in single precision.
+    pub single: bool,
+    /// Start of all names in generated source; the model's name where absent.
+    pub prefix: Option<String>,
+}
+
+/// Writes the model in one format: a file for JSON and HDF5, a folder for source.
+pub fn export(
+    model: &ReducedModel,
+    format: Format,
+    path: &Path,
+    options: &ExportOptions,
+) -> Result<(), WriteError> {
+    match format {
+        Format::Json => files::write_whole(path, &json::to_bytes(model)?),
+        Format::Hdf5 => files::write_whole(path, &hdf5::to_bytes(model)?),
+        Format::C => files::write_set(path, &code::c_files(model, options)?),
+        Format::Rust => files::write_set(path, &code::rust_files(model, options)?),
+    }
+}
+
+/// Writes `model.json`, `model.h5`, `c/` and `rust/` into `folder`. Everything is generated before
+/// anything is written.
+pub fn write_all(
+    model: &ReducedModel,
+    folder: &Path,
+    options: &ExportOptions,
+) -> Result<(), WriteError> {
+    let mut set = vec![
+        ("model.json".to_owned(), json::to_bytes(model)?),
+        ("model.h5".to_owned(), hdf5::to_bytes(model)?),
+    ];
+    for (part, list) in [
+        ("c", code::c_files(model, options)?),
+        ("rust", code::rust_files(model, options)?),
+    ] {
+        set.extend(
+            list.into_iter()
+                .map(|(name, bytes)| (format!("{part}/{name}"), bytes)),
+        );
+    }
+    files::write_set(folder, &set)
+}
+
+/// Reads a model from a `.json` or `.h5` file.
+pub fn read_model(path: &Path) -> Result<ReducedModel, ReadError> {
+    let ending = path.extension().map(|e| e.to_ascii_lowercase());
+    let is = |text: &str| ending.as_deref() == Some(text.as_ref());
+    if is("json") {
+        json::from_bytes(&read_bounded(path, json::LARGEST)?)
+    } else if is("h5") || is("hdf5") {
+        hdf5::from_bytes(read_bounded(path, hdf5::LARGEST)?)
+    } else {
+        Err(ReadError::UnknownEnding {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Hash of everything in the model, 64 hexadecimal digits; equal models have equal hashes.
+pub fn model_hash(model: &ReducedModel) -> Result<String, WriteError> {
+    Ok(blake3::hash(&json::to_bytes(model)?).to_hex().to_string())
+}
+
+/// Reads no more than `largest` bytes, also from files without a length (pipes, devices).
+fn read_bounded(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
+    let refused = |source| ReadError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = std::fs::File::open(path).map_err(refused)?;
+    let mut bytes = Vec::new();
+    file.take(largest + 1)
+        .read_to_end(&mut bytes)
+        .map_err(refused)?;
+    let found = bytes.len() as u64;
+    if found > largest {
+        return Err(ReadError::TooLarge { found, largest });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,443 @@
+//! Small synthetic models: every kind of component, several forms, boxes, dropped regions.
+#![allow(dead_code)]
+
+use reducer::reduced_model::*;
+
+/// Deterministic numbers between -1 and 1.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+    }
+
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    pub fn vector(&mut self, n: usize, scale: f64) -> Vec<f64> {
+        (0..n).map(|_| scale * self.next()).collect()
+    }
+}
+
+/// What a synthetic model is made of.
+#[derive(Clone)]
+pub struct Recipe {
+    pub name: &'static str,
+    pub form: ModelForm,
+    pub s: usize,
+    pub modal: usize,
+    pub degree: u8,
+    /// Cuts, each halving every box along the axis.
+    pub cuts: Vec<usize>,
+    /// The first leaf is a dropped region.
+    pub drop_first: bool,
+    pub outputs: usize,
+    pub loaded: usize,
+    pub periodic: bool,
+    pub inequality: bool,
+    /// Terms of the first box are thinned out.
+    pub holes: bool,
+}
+
+pub fn recipes() -> Vec<Recipe> {
+    let base = Recipe {
+        name: "base",
+        form: ModelForm::Lagrangian,
+        s: 1,
+        modal: 0,
+        degree: 3,
+        cuts: vec![],
+        drop_first: false,
+        outputs: 0,
+        loaded: 0,
+        periodic: false,
+        inequality: false,
+        holes: false,
+    };
+    vec![
+        Recipe {
+            name: "pendulum",
+            periodic: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "flexible_arm",
+            modal: 3,
+            degree: 6,
+            cuts: vec![0, 0],
+            outputs: 2,
+            loaded: 1,
+            ..base.clone()
+        },
+        Recipe {
+            name: "two_axes",
+            s: 2,
+            modal: 2,
+            degree: 4,
+            cuts: vec![0, 1],
+            drop_first: true,
+            outputs: 1,
+            inequality: true,
+            holes: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "glide",
+            s: 3,
+            degree: 5,
+            outputs: 1,
+            ..base.clone()
+        },
+        Recipe {
+            name: "thesis_arm",
+            form: ModelForm::Direct,
+            modal: 2,
+            degree: 2,
+            cuts: vec![0, 0, 0],
+            outputs: 1,
+            loaded: 2,
+            ..base.clone()
+        },
+        Recipe {
+            name: "direct_glide",
+            form: ModelForm::Direct,
+            s: 3,
+            degree: 2,
+            cuts: vec![0, 1, 2],
+            ..base.clone()
+        },
+        Recipe {
+            name: "six",
+            s: 6,
+            modal: 1,
+            degree: 2,
+            outputs: 1,
+            ..base
+        },
+    ]
+}
+
+pub fn model(recipe: &Recipe) -> ReducedModel {
+    let r = recipe;
+    let n = r.s + r.modal;
+    let mut numbers = Numbers::new(r.name.len() as u64 * 97 + r.s as u64);
+    let components = components(r);
+    let domain = Domain {
+        lower: (0..r.s).map(|k| -0.6 - 0.1 * k as f64).collect(),
+        upper: (0..r.s).map(|k| 0.9 + 0.05 * k as f64).collect(),
+        periodic: (0..r.s).map(|k| r.periodic && k == 0).collect(),
+        inequalities: if r.inequality {
+            vec![LinearInequality {
+                coefficients: vec![1.0; r.s],
+                bound: 1.6,
+            }]
+        } else {
+            vec![]
+        },
+    };
+    let (tree, boxes) = grow(r, &domain, &components, &mut numbers);
+    let kinds = |i: usize| match i {
+        i if i < r.s => CoordinateKind::Rigid,
+        i if i == r.s => CoordinateKind::Constraint,
+        _ => CoordinateKind::Internal,
+    };
+    let model = ReducedModel {
+        format: FORMAT,
+        layout: ModelLayout {
+            name: r.name.into(),
+            coordinates: (0..n)
+                .map(|i| CoordinateInfo {
+                    name: format!("axis.{i}"),
+                    kind: kinds(i),
+                    unit: "rad".into(),
+                })
+                .collect(),
+            n_rigid: r.s,
+            outputs: (0..r.outputs).map(|o| format!("tip{o}")).collect(),
+            loaded: (0..r.loaded).map(|o| format!("load{o}")).collect(),
+            domain,
+            full_dofs: 42,
+        },
+        form: r.form,
+        components,
+        continuity: if tree.len() == 1 {
+            Continuity::Smooth
+        } else {
+            Continuity::Jumps { largest: 0.5 }
+        },
+        tree,
+        boxes,
+        provenance: Provenance {
+            tool: "reduce 0.1.0".into(),
+            input_hash: "0123456789abcdef".repeat(4),
+            settings: SettingsRecord {
+                basis: "chebyshev".into(),
+                criterion: "mean".into(),
+                objective: "size".into(),
+                tolerances: vec![BlockTolerance {
+                    block: "mass".into(),
+                    tolerance: 1e-3,
+                }],
+                minimal_width: vec![0.01; r.s],
+            },
+            reached: true,
+            errors: vec![BlockError {
+                block: "mass".into(),
+                mean: 1.25e-4,
+                max: 3.5e-4,
+            }],
+        },
+    };
+    model.validate().expect("a valid synthetic model");
+    model
+}
+
+fn components(r: &Recipe) -> ComponentLists {
+    let n = r.s + r.modal;
+    let mut list = ComponentLists::default();
+    let constant = |list: &mut ComponentLists, component, value| {
+        list.constants.push(Constant { component, value })
+    };
+    for i in 0..n {
+        for j in i..n {
+            let internal = i > r.s;
+            match r.form {
+                ModelForm::Lagrangian if internal && i == j => {
+                    constant(&mut list, Component::MassFactor { row: i, column: j }, 1.0)
+                }
+                ModelForm::Lagrangian if internal => {}
+                ModelForm::Lagrangian => list
+                    .dynamics
+                    .push(Component::MassFactor { row: i, column: j }),
+                ModelForm::Direct => list.dynamics.push(Component::Mass { row: i, column: j }),
+            }
+        }
+    }
+    match r.form {
+        ModelForm::Lagrangian => {
+            for d in r.s..n {
+                for i in 0..r.s {
+                    list.dynamics.push(Component::MassFactorSlope {
+                        coordinate: d,
+                        row: i,
+                        column: n - 1,
+                    });
+                }
+                constant(
+                    &mut list,
+                    Component::MassFactorSlope {
+                        coordinate: d,
+                        row: 0,
+                        column: 0,
+                    },
+                    0.3,
+                );
+                for e in r.s..=d {
+                    list.dynamics
+                        .push(Component::StiffnessFactor { row: d, column: e });
+                }
+                list.dynamics.push(Component::Force { row: d });
+                constant(
+                    &mut list,
+                    Component::DampingFactor { row: d, column: d },
+                    0.7,
+                );
+            }
+            list.dynamics.push(Component::Potential);
+            constant(&mut list, Component::Damping { row: 0, column: 0 }, 0.25);
+            if r.loaded > 0 {
+                list.dynamics
+                    .extend((0..n).map(|row| Component::Gravity { row }));
+            }
+        }
+        ModelForm::Direct => {
+            for row in 0..n {
+                list.dynamics.push(Component::Force { row });
+                for first in 0..n {
+                    for second in first..n {
+                        list.dynamics
+                            .push(Component::Gyroscopic { row, first, second });
+                    }
+                }
+            }
+            list.dynamics.push(Component::Potential);
+            for row in r.s..n {
+                for column in row..n {
+                    list.dynamics.push(Component::Stiffness { row, column });
+                }
+                list.dynamics.push(Component::Damping {
+                    row: 0,
+                    column: row,
+                });
+            }
+        }
+    }
+    for output in 0..r.outputs {
+        for axis in 0..2 {
+            list.outputs.push(Component::Position { output, axis });
+        }
+        constant(&mut list, Component::Position { output, axis: 2 }, 0.4);
+        for entry in 0..4 {
+            list.outputs.push(Component::Quaternion { output, entry });
+        }
+        for coordinate in r.s..n {
+            for row in [0, 1, 3, 5] {
+                list.outputs.push(Component::Amplitude {
+                    output,
+                    row,
+                    coordinate,
+                });
+            }
+        }
+    }
+    for loaded in 0..r.loaded {
+        for coordinate in 0..n {
+            list.outputs.push(Component::LoadMap { loaded, coordinate });
+        }
+    }
+    list
+}
+
+/// Mean value and size of variation of a component, so that M̄ and K̄ are definite.
+fn size(component: Component) -> (f64, f64) {
+    match component {
+        Component::MassFactor { row, column } if row == column => (1.5 + 0.2 * row as f64, 0.1),
+        Component::Mass { row, column } if row == column => (3.0 + row as f64, 0.1),
+        Component::StiffnessFactor { row, column } if row == column => (30.0, 2.0),
+        Component::Stiffness { row, column } if row == column => (900.0, 10.0),
+        Component::Quaternion { entry: 0, .. } => (1.0, 0.05),
+        Component::Potential => (0.0, 4.0),
+        _ => (0.1, 0.15),
+    }
+}
+
+fn terms(s: usize, degree: u8) -> Vec<Vec<u8>> {
+    let mut all = vec![vec![]];
+    for _ in 0..s {
+        all = all
+            .into_iter()
+            .flat_map(|t: Vec<u8>| (0..=degree).map(move |d| [t.clone(), vec![d]].concat()))
+            .collect();
+    }
+    all.retain(|t| t.iter().map(|&d| u32::from(d)).sum::<u32>() <= u32::from(degree));
+    all.sort_by_key(|t| (t.iter().map(|&d| u32::from(d)).sum::<u32>(), t.clone()));
+    all
+}
+
+fn table(r: &Recipe, columns: &[Component], thin: bool, numbers: &mut Numbers) -> Table {
+    let mut terms = terms(r.s, r.degree);
+    if thin {
+        terms.retain(|t| {
+            t.iter().sum::<u8>() == 0 || t.iter().map(|&d| d as usize).sum::<usize>() % 3 != 1
+        });
+    }
+    let decay = |t: &[u8]| 0.5_f64.powi(t.iter().map(|&d| i32::from(d)).sum());
+    let coefficients = terms
+        .iter()
+        .flat_map(|t| {
+            let (constant, decay) = (t.iter().all(|&d| d == 0), decay(t));
+            let row: Vec<f64> = columns
+                .iter()
+                .map(|&c| {
+                    let (mean, variation) = size(c);
+                    if constant {
+                        mean
+                    } else {
+                        variation * decay * numbers.next()
+                    }
+                })
+                .collect();
+            row
+        })
+        .collect();
+    Table {
+        terms,
+        coefficients,
+    }
+}
+
+fn grow(
+    r: &Recipe,
+    domain: &Domain,
+    lists: &ComponentLists,
+    numbers: &mut Numbers,
+) -> (Vec<TreeNode>, Vec<BoxModel>) {
+    let mut tree = Vec::new();
+    let mut boxes = Vec::new();
+    // Breadth first: children follow their parent and leaves come in the order of the nodes.
+    let mut level = vec![(domain.lower.clone(), domain.upper.clone())];
+    for &axis in &r.cuts {
+        let first_child = tree.len() + level.len();
+        let mut next = Vec::new();
+        for (i, (lower, upper)) in level.iter().enumerate() {
+            let at = lower[axis] + 0.4 * (upper[axis] - lower[axis]);
+            tree.push(TreeNode::Split {
+                axis,
+                at,
+                low: first_child + 2 * i,
+                high: first_child + 2 * i + 1,
+            });
+            let (mut low, mut high) = (
+                (lower.clone(), upper.clone()),
+                (lower.clone(), upper.clone()),
+            );
+            low.1[axis] = at;
+            high.0[axis] = at;
+            next.extend([low, high]);
+        }
+        level = next;
+    }
+    for (i, (lower, upper)) in level.into_iter().enumerate() {
+        if i == 0 && r.drop_first {
+            tree.push(TreeNode::Dropped {
+                reason: "a singularity".into(),
+            });
+            continue;
+        }
+        tree.push(TreeNode::Leaf { index: boxes.len() });
+        boxes.push(BoxModel {
+            lower,
+            upper,
+            dynamics: table(r, &lists.dynamics, r.holes && i == 1, numbers),
+            outputs: table(r, &lists.outputs, false, numbers),
+            definite: Some(0.5),
+            reached: true,
+            errors: vec![],
+        });
+    }
+    (tree, boxes)
+}
+
+/// θ inside boxes, on faces and corners, outside, and in a dropped region if there is one.
+pub fn configurations(model: &ReducedModel) -> Vec<Vec<f64>> {
+    let (n, s) = (model.layout.n(), model.layout.n_rigid);
+    let mut numbers = Numbers::new(11);
+    let domain = &model.layout.domain;
+    let mut thetas = Vec::new();
+    for b in &model.boxes {
+        thetas.push(b.lower.clone());
+        thetas.push(b.upper.clone());
+        for _ in 0..3 {
+            thetas.push(
+                (0..s)
+                    .map(|k| b.lower[k] + (0.5 + 0.5 * numbers.next()) * (b.upper[k] - b.lower[k]))
+                    .collect(),
+            );
+        }
+    }
+    thetas.push(domain.lower.clone());
+    thetas.push(domain.upper.iter().map(|u| u + 0.7).collect());
+    thetas.push(domain.lower.iter().map(|l| l - 3.0).collect());
+    thetas.push((0..s).map(|k| if k == 0 { 100.0 } else { 0.0 }).collect());
+    thetas
+        .into_iter()
+        .map(|mut eta| {
+            eta.extend(numbers.vector(n - s, 0.05));
+            eta
+        })
+        .collect()
+}
