@@ -54,7 +54,12 @@ pub fn check(
         .map(|theta| {
             let status = evaluator.status(theta, &mut Workspace::default()).ok()?;
             (status == Status::Inside).then_some(())?;
-            Sample::new(local.evaluate(theta).ok()?, n, ModelForm::Direct).ok()
+            Sample::new(
+                local.evaluate(theta).ok()?,
+                &model.layout,
+                ModelForm::Direct,
+            )
+            .ok()
         })
         .collect();
     let samples: Vec<Sample> = samples.into_iter().flatten().collect();

@@ -357,7 +357,7 @@ pub(super) fn summarize(points: &[PointErrors], scales: &Scales) -> Vec<BlockErr
             let of = |p: &PointErrors| p[b as usize];
             BlockError {
                 block: b.name().to_owned(),
-                mean: points.iter().map(of).sum::<f64>() / points.len() as f64,
+                mean: (points.iter().map(of).sum::<f64>() / points.len() as f64).min(f64::MAX),
                 max: points.iter().map(of).fold(0.0, f64::max),
             }
         })

@@ -88,7 +88,7 @@ pub fn approximate(
 ) -> Result<Approximation, ApproximationError> {
     let layout = local.layout();
     let mut rules = Rules::new(settings, &layout)?;
-    let mut store = SampleStore::new(local, database, rules.form, layout.n());
+    let mut store = SampleStore::new(local, database, rules.form, &layout);
 
     observer.phase("probing");
     let probes = probe(&layout, &mut store)?;

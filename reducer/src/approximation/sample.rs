@@ -5,8 +5,8 @@ use super::factors::{
     upper_factor, upper_factor_slope,
 };
 use super::source::SampleFailure;
-use crate::reduced_model::{Component, ModelForm};
-use crate::reduction::Coefficients;
+use crate::reduced_model::{Component, ModelForm, ModelLayout};
+use crate::reduction::{Coefficients, OutputCoefficients};
 
 /// A sample made ready for the fit.
 #[derive(Debug, Clone)]
@@ -29,18 +29,15 @@ impl Sample {
     /// Checks sizes and definiteness and factorises.
     pub fn new(
         exact: Coefficients,
-        layout_n: usize,
+        layout: &ModelLayout,
         form: ModelForm,
     ) -> Result<Self, SampleFailure> {
-        let (n, s) = (exact.n(), exact.n_rigid());
-        let refuse = |reason: &str| SampleFailure::Inadmissible {
-            theta: exact.theta.clone(),
-            reason: reason.to_owned(),
-        };
-        if n != layout_n || !exact.is_consistent() {
-            return Err(refuse(
-                "the coefficients have wrong sizes or are not finite",
-            ));
+        let (n, s) = (layout.n(), layout.n_rigid);
+        if !is_consistent(&exact, layout) {
+            return Err(SampleFailure::Inadmissible {
+                theta: exact.theta.clone(),
+                reason: "the coefficients have wrong sizes or are not finite".to_owned(),
+            });
         }
         let modal = n - s;
         let stiffness = modal_block(&exact.stiffness, n, s);
@@ -193,28 +190,27 @@ pub(super) fn modal_block(a: &[f64], n: usize, s: usize) -> Vec<f64> {
         .collect()
 }
 
-impl Coefficients {
-    /// All sizes agree and all numbers are finite.
-    fn is_consistent(&self) -> bool {
-        let (n, s) = (self.n(), self.n_rigid());
-        let finite = |v: &[f64], len: usize| v.len() == len && v.iter().all(|x| x.is_finite());
-        let all = |v: &[Vec<f64>], count: usize, len: usize| {
-            v.len() == count && v.iter().all(|x| finite(x, len))
-        };
-        finite(&self.theta, s)
-            && n >= s
-            && finite(&self.mass, n * n)
-            && all(&self.mass_gradient, n, n * n)
-            && finite(&self.stiffness, n * n)
-            && all(&self.stiffness_gradient, s, n * n)
-            && finite(&self.damping, n * n)
-            && self.potential.is_finite()
-            && finite(&self.force, n)
-            && all(&self.force_gradient, s, n)
-            && finite(&self.gravity, n)
-            && self.outputs.iter().all(|o| {
-                finite(&o.position, 3) && finite(&o.rotation, 9) && finite(&o.jacobian, 6 * n)
-            })
-            && self.load_map.iter().all(|row| finite(row, n))
-    }
+/// All sizes agree with the layout and all numbers are finite.
+fn is_consistent(c: &Coefficients, layout: &ModelLayout) -> bool {
+    let (n, s) = (layout.n(), layout.n_rigid);
+    let finite = |v: &[f64], len: usize| v.len() == len && v.iter().all(|x| x.is_finite());
+    let all = |v: &[Vec<f64>], count: usize, len: usize| {
+        v.len() == count && v.iter().all(|x| finite(x, len))
+    };
+    let output = |o: &OutputCoefficients| {
+        finite(&o.position, 3) && finite(&o.rotation, 9) && finite(&o.jacobian, 6 * n)
+    };
+    finite(&c.theta, s)
+        && finite(&c.mass, n * n)
+        && all(&c.mass_gradient, n, n * n)
+        && finite(&c.stiffness, n * n)
+        && all(&c.stiffness_gradient, s, n * n)
+        && finite(&c.damping, n * n)
+        && c.potential.is_finite()
+        && finite(&c.force, n)
+        && all(&c.force_gradient, s, n)
+        && finite(&c.gravity, n)
+        && c.outputs.len() == layout.outputs.len()
+        && c.outputs.iter().all(output)
+        && all(&c.load_map, layout.loaded.len(), n)
 }

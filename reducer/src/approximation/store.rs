@@ -4,7 +4,7 @@ use super::database::{DatabaseError, SampleDatabase, SampleResult};
 use super::region::Region;
 use super::sample::Sample;
 use super::source::{LocalModel, SampleFailure};
-use crate::reduced_model::ModelForm;
+use crate::reduced_model::{ModelForm, ModelLayout};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct SampleStore<'a> {
     local: &'a dyn LocalModel,
     database: &'a mut SampleDatabase,
     form: ModelForm,
-    n: usize,
+    layout: &'a ModelLayout,
     entries: Vec<Result<Sample, SampleFailure>>,
     index: BTreeMap<Vec<u64>, usize>,
     n_evaluated: usize,
@@ -27,13 +27,13 @@ impl<'a> SampleStore<'a> {
         local: &'a dyn LocalModel,
         database: &'a mut SampleDatabase,
         form: ModelForm,
-        n: usize,
+        layout: &'a ModelLayout,
     ) -> Self {
         Self {
             local,
             database,
             form,
-            n,
+            layout,
             entries: Vec::new(),
             index: BTreeMap::new(),
             n_evaluated: 0,
@@ -75,11 +75,11 @@ impl<'a> SampleStore<'a> {
             .collect();
         self.n_evaluated += evaluated.len();
         self.database.append(evaluated)?;
-        let (database, n, form) = (&*self.database, self.n, self.form);
+        let (database, layout, form) = (&*self.database, self.layout, self.form);
         let prepared: Vec<Result<Sample, SampleFailure>> = wave
             .par_iter()
             .map(|p| match database.get(p) {
-                Some(Ok(c)) => Sample::new(c.clone(), n, form),
+                Some(Ok(c)) => Sample::new(c.clone(), layout, form),
                 Some(Err(failure)) => Err(failure.clone()),
                 None => Err(SampleFailure::Inadmissible {
                     theta: (*p).clone(),
@@ -101,7 +101,7 @@ impl<'a> SampleStore<'a> {
         if sample.exact.outputs.is_empty() {
             return;
         }
-        let domain = &self.local.layout().domain;
+        let domain = &self.layout.domain;
         let distance = |other: &Sample| -> f64 {
             let terms = sample.theta().iter().zip(other.theta()).enumerate();
             terms

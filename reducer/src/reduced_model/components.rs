@@ -26,7 +26,7 @@ pub enum Component {
         /// Column.
         column: usize,
     },
-    /// Potential U(θ) at η^δ = 0 [J].
+    /// Potential U(θ) at η^δ = 0, in J.
     Potential,
     /// Generalised force −∂V/∂η_i at η^δ = 0; in `lagrangian` only for δ.
     Force {
@@ -82,7 +82,7 @@ pub enum Component {
         /// Column.
         column: usize,
     },
-    /// Position of an output at η^δ = 0 [m].
+    /// Position of an output at η^δ = 0, in m.
     Position {
         /// Output.
         output: usize,

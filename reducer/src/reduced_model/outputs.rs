@@ -10,13 +10,13 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 /// Motion of one output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputMotion {
-    /// Position, inertial axes [m].
+    /// Position, inertial axes, in m.
     pub position: Vector3<f64>,
     /// Body to inertial.
     pub rotation: Matrix3<f64>,
-    /// Velocity, inertial axes [m/s].
+    /// Velocity, inertial axes, in m/s.
     pub velocity: Vector3<f64>,
-    /// Angular velocity, inertial axes [rad/s].
+    /// Angular velocity, inertial axes, in rad/s.
     pub angular_velocity: Vector3<f64>,
     /// Velocity and angular velocity per generalised velocity, 6×n, row-major.
     pub jacobian: Vec<f64>,
