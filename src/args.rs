@@ -29,6 +29,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Reduces the full model at one exact configuration.
     Local(LocalArgs),
+    /// Describes the local modes at one configuration.
+    Modes(ModesArgs),
     /// Evaluates a reduced model at one configuration.
     Eval(EvalArgs),
     /// Compares a reduced model with the full one at fresh points.
@@ -55,6 +57,22 @@ pub struct ReduceArgs {
     /// Where samples are stored; `.samples` in the output folder where absent.
     #[arg(long, value_name = "D", conflicts_with = "fresh")]
     pub samples_dir: Option<PathBuf>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce modes`.
+#[derive(Debug, clap::Args)]
+pub struct ModesArgs {
+    /// The mechanism file.
+    pub mechanism: PathBuf,
+    /// The configuration.
+    #[arg(long, value_name = "θ1,θ2,…", allow_hyphen_values = true)]
+    pub at: Numbers,
+    /// Where to write the shapes for ParaView (.vtu).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,

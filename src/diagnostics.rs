@@ -135,6 +135,9 @@ pub enum CommandError {
     /// The pipeline stopped.
     #[error(transparent)]
     Pipeline(#[from] reducer::pipeline::PipelineError),
+    /// The trajectory is no path.
+    #[error(transparent)]
+    Path(#[from] reducer::approximation::PathError),
     /// The sample database cannot be used.
     #[error(transparent)]
     Database(#[from] reducer::approximation::DatabaseError),
@@ -172,6 +175,7 @@ impl Explain for CommandError {
             }
             // These say themselves what to try.
             Self::Pipeline(_)
+            | Self::Path(_)
             | Self::Database(_)
             | Self::Read(_)
             | Self::Write(_)

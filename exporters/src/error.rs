@@ -74,6 +74,9 @@ pub enum WriteError {
         /// The reason.
         source: std::io::Error,
     },
+    /// The shapes cannot be written as VTK.
+    #[error("the shapes cannot be written as VTK: {0}")]
+    Vtk(String),
     /// The data is no model.
     #[error(transparent)]
     Invalid(#[from] InvalidModel),

@@ -13,6 +13,7 @@ mod files;
 pub mod hdf5;
 pub mod json;
 pub mod schema;
+pub mod vtk;
 
 pub use error::{ReadError, WriteError};
 pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all};

@@ -4,6 +4,7 @@ mod check;
 mod eval;
 mod export;
 mod local;
+mod modes;
 mod reduce;
 mod tables;
 mod validate;
@@ -29,6 +30,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         None => reduce::run(&args.reduce),
         Some(Command::Validate(args)) => validate::run(args),
         Some(Command::Local(args)) => local::run(args),
+        Some(Command::Modes(args)) => modes::run(args),
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Export(args)) => export::run(args),

@@ -5,8 +5,7 @@ use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use exporters::ExportOptions;
-use reducer::approximation::LocalModel;
-use reducer::approximation::SampleDatabase;
+use reducer::approximation::{LocalModel, PathModel, SampleDatabase};
 use reducer::description::load;
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
@@ -30,6 +29,15 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     super::use_threads(args.jobs)?;
     let local =
         MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
+    let path;
+    let source: &dyn LocalModel = match &mechanism.approximation.trajectory {
+        Some(trajectory) => {
+            path = PathModel::new(&local, &trajectory.points)
+                .map_err(|e| Failure::one(CommandError::from(e)))?;
+            &path
+        }
+        None => &local,
+    };
     let mut database = if args.fresh {
         SampleDatabase::in_memory()
     } else {
@@ -37,12 +45,12 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
             Some(folder) => folder.clone(),
             None => folder.join(".samples"),
         };
-        SampleDatabase::open(&samples, local.fingerprint())
+        SampleDatabase::open(&samples, source.fingerprint())
             .map_err(|e| Failure::one(CommandError::from(e)))?
     };
     let progress = Progress::new();
     let (model, summary) =
-        pipeline::reduce(&local, &mechanism.approximation, &progress, &mut database)
+        pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     progress.finish();
     exporters::write_all(&model, &folder, &ExportOptions::default())

@@ -3,6 +3,7 @@
 
 pub mod eigen;
 mod eigen_gauges;
+mod energy;
 mod filtered;
 mod linearised;
 mod local;
@@ -11,6 +12,7 @@ mod reference;
 pub use eigen_gauges::{
     SMALLEST_GAP, SMALLEST_MAC, SMALLEST_OVERLAP, class_frequencies_hz, track_reference,
 };
+pub use energy::{EnergyShares, kinetic_shares, strain_shares};
 pub use linearised::Linearised;
 pub use local::LocalModes;
 pub use reference::{Reference, in_plane_energy, internal_modes};

@@ -5,12 +5,14 @@ mod damping;
 mod inertia;
 mod inspection;
 mod local;
+mod portrait;
 mod rigid;
 mod tracking;
 
 pub use coefficients::{Coefficients, OutputCoefficients};
 pub use inspection::Inspection;
 pub use local::LocalReducer;
+pub use portrait::{ModeKind, ModePortrait, Portrait};
 
 use crate::description::mechanism::Origin;
 use crate::error::Explain;
