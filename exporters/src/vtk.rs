@@ -52,7 +52,7 @@ pub fn to_bytes(mesh: &LineMesh) -> Result<Vec<u8>, WriteError> {
         },
     };
     let vtk = Vtk {
-        version: Version::new((1, 0)),
+        version: Version::new_xml(1, 0),
         title: String::new(),
         byte_order: ByteOrder::LittleEndian,
         data: DataSet::inline(piece),
