@@ -32,7 +32,7 @@ pub(super) struct Plan {
     pub depth: usize,
     pub boxes: Vec<PlanBox>,
     pub dynamics: PlanTable,
-    /// Absent where a model has neither outputs nor loaded dofs.
+    /// Absent where a model has neither outputs nor a load map.
     pub motion: Option<PlanTable>,
     pub entries: BTreeMap<Group, Vec<Entry>>,
 }
@@ -161,7 +161,7 @@ impl Group {
             Self::Mass | Self::Gyroscopic | Self::Stiffness => !lagrangian,
             Self::Damping | Self::Force | Self::Gravity => true,
             Self::Position | Self::Quaternion | Self::Amplitude => plan.n_outputs > 0,
-            Self::LoadMap => plan.n_loaded > 0,
+            Self::LoadMap => !plan.list(self).is_empty(),
         }
     }
 
@@ -217,8 +217,11 @@ impl Plan {
             used,
             &mut entries,
         )?;
-        let has_motion = !(layout.outputs.is_empty() && layout.loaded.is_empty());
-        let motion = has_motion
+        let lists = &model.components;
+        let is_load_map = |c: &Component| matches!(c, Component::LoadMap { .. });
+        let has_load_map = lists.outputs.iter().any(is_load_map)
+            || constants(true).any(|c| is_load_map(&c.component));
+        let motion = (has_load_map || !layout.outputs.is_empty())
             .then(|| {
                 PlanTable::new(
                     model,
