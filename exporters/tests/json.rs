@@ -42,7 +42,7 @@ fn awkward_numbers_survive() {
         0.1 + 0.2,
         1.0 / 3.0,
         1e23,
-        2.2250738585072011e-308,
+        f64::MIN_POSITIVE - 5e-324,
     ];
     for (place, value) in m.boxes[0].dynamics.coefficients.iter_mut().zip(awkward) {
         *place = value;

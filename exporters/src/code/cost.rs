@@ -42,9 +42,9 @@ const fn cost(multiplications: usize, additions: usize) -> Cost {
 /// Costs of the functions without parameters, in the order of the header.
 pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     let (n, s) = (plan.n, plan.n_rigid);
-    let fields = evaluation(&plan.dynamics, s);
+    let fields = locate(plan) + evaluation(&plan.dynamics, s);
     let motion = plan.motion.as_ref();
-    let motion_fields = motion.map_or(Cost::default(), |t| evaluation(t, s));
+    let motion_fields = motion.map_or(Cost::default(), |t| locate(plan) + evaluation(t, s));
     let equations = equations(plan);
     let product = n * n * n;
     let solve = cost(n * (n + 1), n * (n - 1));
@@ -53,7 +53,7 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         Cost::default()
     };
-    let inverse = cost(0, 0) + fields + equations;
+    let inverse = fields + equations;
     let forward = fields + equations + factor + solve + cost(0, n);
     let blocks = match plan.form {
         ModelForm::Lagrangian => cost((2 * n + 4) * product, (2 * n + 4) * product),
@@ -103,10 +103,16 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
         ("feedforward", feedforward),
         (
             "step",
-            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(2 * n + 1, 2 * n),
+            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(4 * n, 2 * n),
         ),
     ]);
     list
+}
+
+/// Putting θ into the domain.
+fn locate(plan: &Plan) -> Cost {
+    let s = plan.n_rigid;
+    plan.n_inequalities * cost(s + 2, 2 * s) + plan.n_periodic * cost(2, 6)
 }
 
 /// Values and gradients of a table in its most expensive box.

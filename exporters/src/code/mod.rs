@@ -1,7 +1,7 @@
 //! Source code of a model.
 //!
-//! [`plan`] says what is evaluated and in which order, in no particular language; `facts` turns a
-//! plan into the values that templates name; [`c`] and [`rust`] pick the templates. Templates hold
+//! `plan` says what is evaluated and in which order, in no particular language; `facts` turns a
+//! plan into the values that templates name; `c` and `rust` pick the templates. Templates hold
 //! structure only.
 
 mod c;

@@ -27,12 +27,14 @@ pub(super) struct Plan {
     pub n_rigid: usize,
     pub n_outputs: usize,
     pub n_loaded: usize,
+    pub n_inequalities: usize,
+    pub n_periodic: usize,
     pub form: ModelForm,
     pub nodes: Vec<PlanNode>,
     pub depth: usize,
     pub boxes: Vec<PlanBox>,
     pub dynamics: PlanTable,
-    /// Absent where a model has neither outputs nor loaded dofs.
+    /// Absent where a model has neither outputs nor a load map.
     pub motion: Option<PlanTable>,
     pub entries: BTreeMap<Group, Vec<Entry>>,
 }
@@ -161,7 +163,7 @@ impl Group {
             Self::Mass | Self::Gyroscopic | Self::Stiffness => !lagrangian,
             Self::Damping | Self::Force | Self::Gravity => true,
             Self::Position | Self::Quaternion | Self::Amplitude => plan.n_outputs > 0,
-            Self::LoadMap => plan.n_loaded > 0,
+            Self::LoadMap => !plan.list(self).is_empty(),
         }
     }
 
@@ -217,8 +219,11 @@ impl Plan {
             used,
             &mut entries,
         )?;
-        let has_motion = !(layout.outputs.is_empty() && layout.loaded.is_empty());
-        let motion = has_motion
+        let lists = &model.components;
+        let is_load_map = |c: &Component| matches!(c, Component::LoadMap { .. });
+        let has_load_map = lists.outputs.iter().any(is_load_map)
+            || constants(true).any(|c| is_load_map(&c.component));
+        let motion = (has_load_map || !layout.outputs.is_empty())
             .then(|| {
                 PlanTable::new(
                     model,
@@ -236,6 +241,8 @@ impl Plan {
             n_rigid: layout.n_rigid,
             n_outputs: layout.outputs.len(),
             n_loaded: layout.loaded.len(),
+            n_inequalities: layout.domain.inequalities.len(),
+            n_periodic: layout.domain.periodic.iter().filter(|p| **p).count(),
             form: model.form,
             nodes: model.tree.iter().map(PlanNode::new).collect(),
             depth: tree_depth(&model.tree),

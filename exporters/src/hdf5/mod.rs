@@ -1,10 +1,12 @@
 //! HDF5: the same content as JSON, as arrays that any HDF5 reader understands.
 //!
 //! Groups and datasets are listed in `docs/model-formats.md`; every dataset carries the attributes
-//! `unit` and `description`. [`content`] maps a model to named arrays and back; [`pure`] is the only
-//! place that knows an HDF5 library.
+//! `unit` and `description`. `content` lists the arrays, `encode` and `decode` map models to them
+//! and back; `pure` is the only place that knows an HDF5 library.
 
 mod content;
+mod decode;
+mod encode;
 mod pure;
 
 use crate::{ReadError, WriteError};
@@ -25,7 +27,7 @@ trait Backend {
 /// The model as an HDF5 file.
 pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
     model.validate()?;
-    let bytes = pure::PureRust.write(&content::from_model(model))?;
+    let bytes = pure::PureRust.write(&encode::from_model(model))?;
     match from_bytes(bytes.clone()) {
         Ok(back) if back == *model => Ok(bytes),
         // Fixed-width text cannot hold everything that Rust's can.
@@ -48,7 +50,7 @@ pub fn from_bytes(bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
         });
     }
     let content = pure::PureRust.read(bytes, &content::wanted())?;
-    let model = content::to_model(content)?;
+    let model = decode::to_model(content)?;
     model.validate()?;
     Ok(model)
 }

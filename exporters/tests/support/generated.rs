@@ -209,3 +209,19 @@ impl Generated {
         }
     }
 }
+
+pub fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// ‖a − b‖ ≤ tolerance ‖b‖.
+#[track_caller]
+pub fn close(what: &str, a: &[f64], b: &[f64], tolerance: f64) {
+    assert_eq!(a.len(), b.len(), "{what}");
+    let difference: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
+    let (found, scale) = (norm(&difference), norm(b));
+    assert!(
+        found <= tolerance * scale,
+        "{what}: {found:e} against {scale:e}\n{a:?}\n{b:?}"
+    );
+}

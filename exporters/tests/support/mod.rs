@@ -111,6 +111,12 @@ pub fn recipes() -> Vec<Recipe> {
             ..base.clone()
         },
         Recipe {
+            name: "press",
+            modal: 1,
+            loaded: 1,
+            ..base.clone()
+        },
+        Recipe {
             name: "six",
             s: 6,
             modal: 1,

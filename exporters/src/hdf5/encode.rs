@@ -1,0 +1,260 @@
+//! The arrays of a model.
+
+use super::content::{ARRAYS, Array, Content, Dataset, INDICES};
+use reducer::reduced_model::*;
+use serde::Serialize;
+
+struct Writer(Content);
+
+impl Writer {
+    fn add(&mut self, path: &str, array: Array, columns: Option<usize>) {
+        let Some((path, _, unit, description)) = ARRAYS.iter().find(|a| a.0 == path) else {
+            unreachable!("{path} is not listed");
+        };
+        let len = array.len();
+        let shape = match columns {
+            Some(c) if c > 0 => vec![(len / c) as u64, c as u64],
+            _ => vec![len as u64],
+        };
+        let dataset = Dataset {
+            shape,
+            array,
+            unit,
+            description,
+        };
+        self.0.insert(path, dataset);
+    }
+
+    fn real(&mut self, path: &str, values: Vec<f64>) {
+        self.add(path, Array::Real(values), None);
+    }
+
+    fn integer(&mut self, path: &str, values: Vec<i64>) {
+        self.add(path, Array::Integer(values), None);
+    }
+
+    fn text(&mut self, path: &str, values: Vec<String>) {
+        self.add(path, Array::Text(values), None);
+    }
+
+    fn table(&mut self, paths: [&str; 3], tables: &[&Table], s: usize, columns: usize) {
+        let mut first = vec![0];
+        first.extend(tables.iter().scan(0, |sum, t| {
+            *sum += t.terms.len() as i64;
+            Some(*sum)
+        }));
+        let degrees = tables.iter().flat_map(|t| t.terms.iter().flatten());
+        let degrees = degrees.map(|&d| i64::from(d)).collect();
+        let coefficients = tables.iter().flat_map(|t| t.coefficients.clone()).collect();
+        self.integer(paths[0], first);
+        self.add(paths[1], Array::Integer(degrees), Some(s));
+        self.add(paths[2], Array::Real(coefficients), Some(columns));
+    }
+
+    fn components(&mut self, paths: [&str; 2], components: &[Component]) {
+        let mut quantities = Vec::new();
+        let mut indices = Vec::new();
+        for component in components {
+            let value = serde_json::to_value(component).unwrap_or_default();
+            quantities.push(value["quantity"].as_str().unwrap_or_default().to_owned());
+            indices.extend(INDICES.map(|name| value[name].as_i64().unwrap_or(-1)));
+        }
+        self.text(paths[0], quantities);
+        self.add(paths[1], Array::Integer(indices), Some(INDICES.len()));
+    }
+
+    fn errors(&mut self, paths: [&str; 3], errors: &[&BlockError]) {
+        self.text(paths[0], errors.iter().map(|e| e.block.clone()).collect());
+        self.real(paths[1], errors.iter().map(|e| e.mean).collect());
+        self.real(paths[2], errors.iter().map(|e| e.max).collect());
+    }
+}
+
+/// Serialised name of an enum's variant.
+fn variant(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Arrays of a valid model.
+pub(super) fn from_model(model: &ReducedModel) -> Content {
+    let mut w = Writer(Content::new());
+    let (layout, lists) = (&model.layout, &model.components);
+    let s = layout.n_rigid;
+    write_layout(&mut w, model);
+    let constants: Vec<Component> = lists.constants.iter().map(|c| c.component).collect();
+    w.components(
+        ["components/constant_quantity", "components/constant_index"],
+        &constants,
+    );
+    w.real(
+        "components/constant_value",
+        lists.constants.iter().map(|c| c.value).collect(),
+    );
+    w.components(
+        ["components/dynamics_quantity", "components/dynamics_index"],
+        &lists.dynamics,
+    );
+    w.components(
+        ["components/outputs_quantity", "components/outputs_index"],
+        &lists.outputs,
+    );
+    write_tree(&mut w, &model.tree);
+    let bounds = |side: fn(&BoxModel) -> &Vec<f64>| -> Array {
+        Array::Real(model.boxes.iter().flat_map(|b| side(b).clone()).collect())
+    };
+    w.add("boxes/lower", bounds(|b| &b.lower), Some(s));
+    w.add("boxes/upper", bounds(|b| &b.upper), Some(s));
+    w.real(
+        "boxes/definite",
+        model
+            .boxes
+            .iter()
+            .map(|b| b.definite.unwrap_or(f64::NAN))
+            .collect(),
+    );
+    w.integer(
+        "boxes/reached",
+        model.boxes.iter().map(|b| i64::from(b.reached)).collect(),
+    );
+    let tables: Vec<&Table> = model.boxes.iter().map(|b| &b.dynamics).collect();
+    let paths = [
+        "boxes/dynamics_first",
+        "boxes/dynamics_degrees",
+        "boxes/dynamics_coefficients",
+    ];
+    w.table(paths, &tables, s, lists.dynamics.len());
+    let tables: Vec<&Table> = model.boxes.iter().map(|b| &b.outputs).collect();
+    let paths = [
+        "boxes/outputs_first",
+        "boxes/outputs_degrees",
+        "boxes/outputs_coefficients",
+    ];
+    w.table(paths, &tables, s, lists.outputs.len());
+    let errors: Vec<(usize, &BlockError)> = model
+        .boxes
+        .iter()
+        .enumerate()
+        .flat_map(|(i, b)| b.errors.iter().map(move |e| (i, e)))
+        .collect();
+    w.integer(
+        "boxes/error_box",
+        errors.iter().map(|e| e.0 as i64).collect(),
+    );
+    let errors: Vec<&BlockError> = errors.iter().map(|e| e.1).collect();
+    w.errors(
+        ["boxes/error_block", "boxes/error_mean", "boxes/error_max"],
+        &errors,
+    );
+    write_provenance(&mut w, model);
+    w.0
+}
+
+fn write_layout(w: &mut Writer, model: &ReducedModel) {
+    let layout = &model.layout;
+    let domain = &layout.domain;
+    w.text("layout/name", vec![layout.name.clone()]);
+    w.text("layout/form", vec![variant(&model.form)]);
+    w.integer(
+        "layout/sizes",
+        vec![layout.n_rigid as i64, layout.full_dofs as i64],
+    );
+    let coordinates = &layout.coordinates;
+    w.text(
+        "layout/coordinate_name",
+        coordinates.iter().map(|c| c.name.clone()).collect(),
+    );
+    w.text(
+        "layout/coordinate_kind",
+        coordinates.iter().map(|c| variant(&c.kind)).collect(),
+    );
+    w.text(
+        "layout/coordinate_unit",
+        coordinates.iter().map(|c| c.unit.clone()).collect(),
+    );
+    w.text("layout/output_name", layout.outputs.clone());
+    w.text("layout/loaded_name", layout.loaded.clone());
+    w.real("layout/lower", domain.lower.clone());
+    w.real("layout/upper", domain.upper.clone());
+    w.integer(
+        "layout/periodic",
+        domain.periodic.iter().map(|&p| i64::from(p)).collect(),
+    );
+    let inequalities = &domain.inequalities;
+    let coefficients = inequalities
+        .iter()
+        .flat_map(|i| i.coefficients.clone())
+        .collect();
+    w.add(
+        "layout/inequality_coefficients",
+        Array::Real(coefficients),
+        Some(layout.n_rigid),
+    );
+    w.real(
+        "layout/inequality_bound",
+        inequalities.iter().map(|i| i.bound).collect(),
+    );
+}
+
+fn write_tree(w: &mut Writer, tree: &[TreeNode]) {
+    let fields: Vec<(i64, i64, f64, i64, i64)> = tree
+        .iter()
+        .map(|node| match node {
+            TreeNode::Split {
+                axis,
+                at,
+                low,
+                high,
+            } => (0, *axis as i64, *at, *low as i64, *high as i64),
+            TreeNode::Leaf { index } => (1, -1, 0.0, *index as i64, -1),
+            TreeNode::Dropped { .. } => (2, -1, 0.0, -1, -1),
+        })
+        .collect();
+    w.integer("tree/kind", fields.iter().map(|f| f.0).collect());
+    w.integer("tree/axis", fields.iter().map(|f| f.1).collect());
+    w.real("tree/at", fields.iter().map(|f| f.2).collect());
+    w.integer("tree/low", fields.iter().map(|f| f.3).collect());
+    w.integer("tree/high", fields.iter().map(|f| f.4).collect());
+    let reason = |node: &TreeNode| match node {
+        TreeNode::Dropped { reason } => Some(reason.clone()),
+        _ => None,
+    };
+    w.text("tree/reason", tree.iter().filter_map(reason).collect());
+}
+
+fn write_provenance(w: &mut Writer, model: &ReducedModel) {
+    let p = &model.provenance;
+    let (class, jump) = match model.continuity {
+        Continuity::Smooth => ("smooth", vec![]),
+        Continuity::Continuous => ("continuous", vec![]),
+        Continuity::Jumps { largest } => ("jumps", vec![largest]),
+    };
+    w.text("provenance/tool", vec![p.tool.clone()]);
+    w.text("provenance/input_hash", vec![p.input_hash.clone()]);
+    w.text("provenance/continuity", vec![class.to_owned()]);
+    w.real("provenance/largest_jump", jump);
+    w.integer("provenance/reached", vec![i64::from(p.reached)]);
+    let s = &p.settings;
+    w.text(
+        "provenance/settings",
+        vec![s.basis.clone(), s.criterion.clone(), s.objective.clone()],
+    );
+    w.real("provenance/minimal_width", s.minimal_width.clone());
+    w.text(
+        "provenance/tolerance_block",
+        s.tolerances.iter().map(|t| t.block.clone()).collect(),
+    );
+    w.real(
+        "provenance/tolerance",
+        s.tolerances.iter().map(|t| t.tolerance).collect(),
+    );
+    let errors: Vec<&BlockError> = p.errors.iter().collect();
+    w.errors(
+        [
+            "provenance/error_block",
+            "provenance/error_mean",
+            "provenance/error_max",
+        ],
+        &errors,
+    );
+}

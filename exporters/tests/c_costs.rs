@@ -1,0 +1,130 @@
+//! The operations that headers state bound those that are carried out: generated C is compiled as
+//! C++ with a number type that counts.
+
+#[path = "support/generated.rs"]
+mod generated;
+mod support;
+
+use exporters::ExportOptions;
+use generated::{run, write_c};
+use std::path::Path;
+use std::process::Command;
+use support::{model, recipes};
+
+const COUNTING: &str = r#"
+#include <cmath>
+#include <cstdio>
+static long multiplications, additions;
+struct Count {
+    double v;
+    Count() = default;
+    constexpr Count(double x) : v(x) {}
+    constexpr Count(int x) : v(x) {}
+    constexpr Count(long x) : v((double)x) {}
+    explicit operator long() const { return (long)v; }
+};
+inline Count operator*(Count a, Count b) { ++multiplications; return Count(a.v * b.v); }
+inline Count operator/(Count a, Count b) { ++multiplications; return Count(a.v / b.v); }
+inline Count operator+(Count a, Count b) { ++additions; return Count(a.v + b.v); }
+inline Count operator-(Count a, Count b) { ++additions; return Count(a.v - b.v); }
+inline Count operator-(Count a) { return Count(-a.v); }
+inline Count &operator+=(Count &a, Count b) { return a = a + b; }
+inline Count &operator-=(Count &a, Count b) { return a = a - b; }
+inline Count &operator*=(Count &a, Count b) { return a = a * b; }
+inline bool operator<(Count a, Count b) { return a.v < b.v; }
+inline bool operator>(Count a, Count b) { return a.v > b.v; }
+inline bool operator<=(Count a, Count b) { return a.v <= b.v; }
+inline bool operator>=(Count a, Count b) { return a.v >= b.v; }
+inline bool operator==(Count a, Count b) { return a.v == b.v; }
+inline bool operator!=(Count a, Count b) { return a.v != b.v; }
+static Count sqrt(Count a) { ++multiplications; return Count(std::sqrt(a.v)); }
+"#;
+
+const MAIN: &str = r#"
+#define COUNT(name, call) \
+    multiplications = additions = 0; \
+    if ((call) >= 2) { return 1; } \
+    std::printf("%s %ld %ld\n", name, multiplications, additions)
+int main() {
+    enum { n = NAME_N, s = NAME_N_RIGID, y = NAME_N_Y };
+    Count lower[] = NAME_THETA_MIN, upper[] = NAME_THETA_MAX;
+    Count x[2 * n], rate[n], accel[n], force[n], dx[2 * n];
+    Count A[4 * n * n], B[2 * n * n], C[y * 2 * n + 1], D[y * n + 1];
+    name_coefficients_t c;
+    for (int i = 0; i < n; ++i) {
+        x[i] = i < s ? Count(lower[i].v + 0.7 * (upper[i].v - lower[i].v)) : Count(0.01);
+        x[n + i] = rate[i] = Count(0.1);
+        accel[i] = Count(0.2);
+        force[i] = Count(0.3);
+    }
+    COUNT("coefficients", name_coefficients(x, &c));
+    COUNT("inverse_dynamics", name_inverse_dynamics(x, rate, accel, force));
+    COUNT("forward_dynamics", name_forward_dynamics(x, rate, force, accel));
+    COUNT("state_derivative", name_state_derivative(x, force, dx));
+    COUNT("linearize", name_linearize(x, rate, force, A, B, C, D));
+    COUNT("feedforward", name_feedforward(x, rate, accel, force, B));
+#if NAME_N_OUTPUTS > 0
+    name_outputs_t o;
+    COUNT("outputs", name_outputs(x, rate, &o));
+#endif
+    COUNT("step", name_step(x, force, Count(1e-3)));
+    return 0;
+}
+"#;
+
+/// What the program counts, per function.
+fn counted(folder: &Path) -> Vec<(String, [usize; 2])> {
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let header = read("name.h").replace("typedef double name_real;", "typedef Count name_real;");
+    let header = header.replace("extern \"C\" {", "extern \"C++\" {");
+    std::fs::write(folder.join("name.h"), header).unwrap();
+    let program = format!("{COUNTING}{}{MAIN}", read("name.c"));
+    std::fs::write(folder.join("count.cpp"), program).unwrap();
+    let mut compile = Command::new("g++");
+    run(compile
+        .current_dir(folder)
+        .args(["-w", "-std=c++11", "-o", "count", "count.cpp"]));
+    run(&mut Command::new(folder.join("count")))
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            (
+                words[0].to_owned(),
+                [1, 2].map(|i| words[i].parse().unwrap()),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn stated_operations_bound_those_carried_out() {
+    for recipe in recipes() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ExportOptions {
+            single: false,
+            prefix: Some("name".into()),
+        };
+        write_c(&model(&recipe), &options, folder.path());
+        let header = std::fs::read_to_string(folder.path().join("name.h")).unwrap();
+        for (function, found) in counted(folder.path()) {
+            let start = format!(" *   {function} ");
+            let line = header.lines().find(|l| l.starts_with(&start)).unwrap();
+            let stated: Vec<usize> = line
+                .split_whitespace()
+                .filter_map(|w| w.parse().ok())
+                .collect();
+            for (stated, found) in stated.iter().zip(found) {
+                assert!(
+                    found <= *stated,
+                    "{} {function}: {found} > {stated}",
+                    recipe.name
+                );
+                assert!(
+                    *stated <= 2 * found,
+                    "{} {function}: {stated} is no tight bound of {found}",
+                    recipe.name
+                );
+            }
+        }
+    }
+}

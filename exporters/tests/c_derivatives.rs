@@ -1,0 +1,245 @@
+//! Generated C: linearisation and parameters against the evaluator.
+
+#[path = "support/generated.rs"]
+mod generated;
+mod support;
+
+use generated::{Generated, close, norm};
+use reducer::reduced_model::*;
+use support::{Numbers, model, recipes};
+
+/// Derivatives of the evaluator by Richardson's extrapolation of central differences.
+fn slope(f: impl Fn(f64) -> Vec<f64>, h: f64) -> Vec<f64> {
+    let central = |h: f64| -> Vec<f64> {
+        f(h).iter()
+            .zip(f(-h))
+            .map(|(a, b)| (a - b) / (2.0 * h))
+            .collect()
+    };
+    central(h / 2.0)
+        .iter()
+        .zip(central(h))
+        .map(|(fine, coarse)| (4.0 * fine - coarse) / 3.0)
+        .collect()
+}
+
+#[test]
+fn linearisation_is_the_derivative_of_the_evaluator() {
+    for recipe in recipes() {
+        let m = model(&recipe);
+        let c = Generated::new(&m, "gcc", false, &[]);
+        let evaluator = Evaluator::new(&m).unwrap();
+        let (n, s) = (m.layout.n(), m.layout.n_rigid);
+        let mut numbers = Numbers::new(3);
+        let b = m.boxes.last().unwrap();
+        let mut x: Vec<f64> = (0..s)
+            .map(|k| b.lower[k] + 0.4 * (b.upper[k] - b.lower[k]))
+            .collect();
+        x.extend(numbers.vector(n - s, 0.02));
+        x.extend(numbers.vector(n, 1.0));
+        let force = numbers.vector(n, 2.0);
+        let y = 9 * m.layout.outputs.len();
+        let (status, out) = c.call(
+            "linearize",
+            &[&x[..n], &x[n..], &force],
+            &[4 * n * n, 2 * n * n, y * 2 * n, y * n],
+        );
+        assert_eq!(status, 0);
+        let accel = |x: &[f64], force: &[f64]| {
+            let mut a = vec![0.0; n];
+            evaluator
+                .forward_dynamics(&x[..n], &x[n..], force, &mut a, &mut Workspace::default())
+                .unwrap();
+            a
+        };
+        let point = |x: &[f64]| -> Vec<f64> {
+            let (motions, _) = evaluator
+                .outputs(&x[..n], &x[n..], &mut Workspace::default())
+                .unwrap();
+            motions
+                .iter()
+                .flat_map(|o| [o.position.as_slice(), o.velocity.as_slice()].concat())
+                .collect()
+        };
+        for column in 0..2 * n {
+            let moved = |h: f64| {
+                let mut z = x.clone();
+                z[column] += h;
+                z
+            };
+            let expected = slope(|h| accel(&moved(h), &force), 1e-3);
+            let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
+            close(
+                &format!("{} column {column} of A", recipe.name),
+                &found,
+                &expected,
+                2e-9,
+            );
+            let expected = slope(|h| point(&moved(h)), 1e-3);
+            for (o, rows) in expected.chunks(6).enumerate() {
+                let row = |r: usize| out[2][(o * 9 + r) * 2 * n + column];
+                let found = [row(0), row(1), row(2), row(6), row(7), row(8)];
+                let difference: Vec<f64> = found.iter().zip(rows).map(|(a, b)| a - b).collect();
+                assert!(
+                    norm(&difference) < 1e-9,
+                    "{} column {column} of C: {found:?} {rows:?}",
+                    recipe.name
+                );
+            }
+        }
+        for column in 0..n {
+            let moved = |h: f64| {
+                let mut f = force.clone();
+                f[column] += h;
+                f
+            };
+            let expected = slope(|h| accel(&x, &moved(h)), 1.0);
+            let found: Vec<f64> = (n..2 * n).map(|row| out[1][row * n + column]).collect();
+            close("B", &found, &expected, 1e-10);
+        }
+        assert!(out[3].iter().all(|&d| d == 0.0));
+    }
+}
+
+/// Parameters as the header's structure.
+fn parameters(m: &ReducedModel, payload: f64, rotor: f64, viscous: f64, coulomb: f64) -> Vec<f64> {
+    let s = m.layout.n_rigid;
+    let mut p = vec![];
+    if !m.layout.outputs.is_empty() {
+        p.extend(vec![payload; m.layout.outputs.len()]);
+        p.extend([0.3, -0.2, -9.81]);
+    }
+    for value in [rotor, viscous, coulomb, 0.1] {
+        p.extend(vec![value; s]);
+    }
+    p
+}
+
+#[test]
+fn parameters_act_as_the_header_says() {
+    for recipe in recipes() {
+        let m = model(&recipe);
+        let c = Generated::new(&m, "gcc", false, &[]);
+        let (n, s, n_outputs) = (m.layout.n(), m.layout.n_rigid, m.layout.outputs.len());
+        let evaluator = Evaluator::new(&m).unwrap();
+        let mut numbers = Numbers::new(8);
+        let b = &m.boxes[0];
+        let mut eta: Vec<f64> = (0..s).map(|k| 0.5 * (b.lower[k] + b.upper[k])).collect();
+        eta.extend(numbers.vector(n - s, 0.02));
+        let (rate, accel) = (numbers.vector(n, 1.0), numbers.vector(n, 1.0));
+        let p = parameters(&m, 0.8, 0.4, 0.6, 0.5);
+        let call = |p: Option<&[f64]>| {
+            c.call_with("inverse_dynamics_p", p, &[&eta, &rate, &accel], &[n])
+                .1
+                .remove(0)
+        };
+        let nominal = call(None);
+        assert_eq!(
+            nominal,
+            c.call("inverse_dynamics", &[&eta, &rate, &accel], &[n]).1[0]
+        );
+        assert_eq!(nominal, call(Some(&parameters(&m, 0.0, 0.0, 0.0, 0.0))));
+
+        // Payload: m J^T (acceleration of the point - gravity), acceleration by differences.
+        let mut expected = nominal.clone();
+        for k in 0..s {
+            expected[k] += 0.4 * accel[k] + 0.6 * rate[k] + 0.5 * (rate[k] / 0.1).clamp(-1.0, 1.0);
+        }
+        let motion = |t: f64, o: usize| {
+            let at = |i: usize| eta[i] + t * rate[i] + 0.5 * t * t * accel[i];
+            let eta_t: Vec<f64> = (0..n).map(at).collect();
+            let rate_t: Vec<f64> = (0..n).map(|i| rate[i] + t * accel[i]).collect();
+            evaluator
+                .outputs(&eta_t, &rate_t, &mut Workspace::default())
+                .unwrap()
+                .0[o]
+                .clone()
+        };
+        for o in 0..n_outputs {
+            let a = slope(|t| motion(t, o).velocity.as_slice().to_vec(), 1e-3);
+            let jacobian = motion(0.0, o).jacobian;
+            for k in 0..n {
+                for (axis, g) in [0.3, -0.2, -9.81].into_iter().enumerate() {
+                    expected[k] += 0.8 * jacobian[axis * n + k] * (a[axis] - g);
+                }
+            }
+        }
+        let loaded = call(Some(&p));
+        close(recipe.name, &loaded, &expected, 1e-9);
+
+        // Forward dynamics inverts inverse dynamics with the same parameters.
+        let (status, back) = c.call_with(
+            "forward_dynamics_p",
+            Some(&p),
+            &[&eta, &rate, &loaded],
+            &[n],
+        );
+        assert_eq!(status, 0);
+        close("round trip", &back[0], &accel, 1e-10);
+
+        // The coefficients give the same force at eta = (theta, 0), Coulomb friction apart.
+        let mut rest = eta.clone();
+        rest[s..].fill(0.0);
+        let p = parameters(&m, 0.8, 0.4, 0.6, 0.0);
+        let length = n * n * n + 3 * n * n + 2 * n + m.layout.loaded.len() * n;
+        let k = c
+            .call_with("coefficients_p", Some(&p), &[&rest[..s]], &[length])
+            .1
+            .remove(0);
+        let force = c
+            .call_with(
+                "inverse_dynamics_p",
+                Some(&p),
+                &[&rest, &rate, &accel],
+                &[n],
+            )
+            .1
+            .remove(0);
+        let (mass, h) = (&k[..n * n], &k[n * n..n * n + n * n * n]);
+        let damping = &k[n * n * n + 2 * n * n..];
+        let stored = &k[n * n * n + 3 * n * n..];
+        let sum: Vec<f64> = (0..n)
+            .map(|i| {
+                (0..n).fold(-stored[i], |f, j| {
+                    let gyroscopic: f64 = (0..n).map(|l| h[(i * n + j) * n + l] * rate[l]).sum();
+                    f + mass[i * n + j] * accel[j] + (damping[i * n + j] + gyroscopic) * rate[j]
+                })
+            })
+            .collect();
+        close("coefficients with parameters", &sum, &force, 1e-12);
+    }
+}
+
+#[test]
+fn linearisation_includes_parameters() {
+    let m = model(&recipes()[2]);
+    let c = Generated::new(&m, "gcc", false, &[]);
+    let n = m.layout.n();
+    let p = parameters(&m, 0.5, 0.2, 0.3, 0.4);
+    let x: Vec<f64> = vec![0.5, 0.3, 0.01, -0.02, 0.05, -0.7, 0.2, 0.1];
+    let force = vec![0.5; n];
+    let (status, out) = c.call_with(
+        "linearize_p",
+        Some(&p),
+        &[&x[..n], &x[n..], &force],
+        &[4 * n * n, 2 * n * n, 18 * n, 9 * n],
+    );
+    assert_eq!(status, 0);
+    for column in 0..2 * n {
+        let accel = |h: f64| {
+            let mut z = x.clone();
+            z[column] += h;
+            c.call_with(
+                "forward_dynamics_p",
+                Some(&p),
+                &[&z[..n], &z[n..], &force],
+                &[n],
+            )
+            .1
+            .remove(0)
+        };
+        let expected = slope(accel, 1e-3);
+        let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
+        close(&format!("column {column}"), &found, &expected, 1e-7);
+    }
+}

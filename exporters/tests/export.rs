@@ -1,0 +1,106 @@
+//! Whole folders of exports.
+
+mod support;
+
+use exporters::{ExportOptions, Format, export, model_hash, read_model, write_all};
+use std::collections::BTreeMap;
+use std::path::Path;
+use support::{model, recipes};
+
+/// All files below a folder by relative path.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut rest = vec![folder.to_owned()];
+    while let Some(next) = rest.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                rest.push(path);
+            } else {
+                let name = path
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                found.insert(name, std::fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_pipeline_gets_every_format_and_other_files_stay() {
+    let m = model(&recipes()[1]);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("new/deep");
+    std::fs::create_dir_all(out.join("c")).unwrap();
+    std::fs::write(out.join("c/mine.txt"), "keep").unwrap();
+    write_all(&m, &out, &ExportOptions::default()).unwrap();
+    let first = files(&out);
+    let expected = [
+        "c/CMakeLists.txt",
+        "c/README.md",
+        "c/example_main.c",
+        "c/flexible_arm.c",
+        "c/flexible_arm.h",
+        "c/flexible_arm_selftest.c",
+        "c/mine.txt",
+        "model.h5",
+        "model.json",
+        "rust/Cargo.toml",
+        "rust/README.md",
+        "rust/src/equations.rs",
+        "rust/src/lib.rs",
+        "rust/src/linearize.rs",
+        "rust/src/motion.rs",
+        "rust/src/numbers.rs",
+        "rust/src/parameters.rs",
+        "rust/src/polynomials.rs",
+        "rust/src/selftest.rs",
+        "rust/src/tables.rs",
+        "rust/tests/selftest.rs",
+    ];
+    assert_eq!(first.keys().collect::<Vec<_>>(), expected);
+    assert_eq!(read_model(&out.join("model.json")).unwrap(), m);
+    assert_eq!(read_model(&out.join("model.h5")).unwrap(), m);
+    write_all(&m, &out, &ExportOptions::default()).unwrap();
+    assert_eq!(files(&out), first);
+    for (name, bytes) in &first {
+        let text = String::from_utf8_lossy(bytes);
+        let source = name.starts_with("c/") || name.starts_with("rust/");
+        if source && !name.ends_with("mine.txt") {
+            assert!(text.contains("SPDX-License-Identifier: 0BSD"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_where_something_cannot_be() {
+    let mut m = model(&recipes()[1]);
+    m.boxes[0].dynamics.coefficients[3] = 1e60;
+    let folder = tempfile::tempdir().unwrap();
+    let single = ExportOptions {
+        single: true,
+        prefix: None,
+    };
+    assert!(write_all(&m, folder.path(), &single).is_err());
+    assert!(files(folder.path()).is_empty());
+    m.boxes[0].dynamics.coefficients[3] = f64::NAN;
+    assert!(export(&m, Format::Json, &folder.path().join("m.json"), &single).is_err());
+    let blocked = folder.path().join("file");
+    std::fs::write(&blocked, "").unwrap();
+    let m = model(&recipes()[1]);
+    assert!(export(&m, Format::C, &blocked, &ExportOptions::default()).is_err());
+    assert_eq!(files(folder.path()).len(), 1);
+}
+
+#[test]
+fn the_hash_tells_models_apart() {
+    let m = model(&recipes()[1]);
+    let mut other = m.clone();
+    other.boxes[1].outputs.coefficients[0] += 1e-15;
+    assert_eq!(model_hash(&m).unwrap(), model_hash(&m.clone()).unwrap());
+    assert_ne!(model_hash(&m).unwrap(), model_hash(&other).unwrap());
+    assert_eq!(model_hash(&m).unwrap().len(), 64);
+}
