@@ -27,6 +27,10 @@ pub fn compilers() -> Vec<&'static str> {
         .filter(|c| {
             let found = Command::new(c).arg("--version").output().is_ok();
             if !found {
+                assert!(
+                    std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
+                    "{c} is required here and not installed"
+                );
                 eprintln!("SKIPPED: {c} is not installed; generated C is not compiled with it");
             }
             found

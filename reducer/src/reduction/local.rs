@@ -3,6 +3,7 @@
 use super::coefficients::{Coefficients, OutputCoefficients};
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::rigid_coefficients;
+use super::tracking::Trail;
 use super::{ReductionError, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
 use crate::kinematics::{Configuration, Kinematics};
@@ -29,6 +30,7 @@ pub struct LocalReducer {
     pub(super) reference_theta: Vec<f64>,
     /// Width of the domain per coordinate; 1 where unbounded.
     pub(super) widths: Vec<f64>,
+    pub(super) trail: Trail,
     origin: Origin,
 }
 
@@ -87,6 +89,7 @@ impl LocalReducer {
                     }
                 })
                 .collect(),
+            trail: Trail::default(),
             origin: mechanism.reduction.origin.clone(),
             model,
         };
