@@ -108,7 +108,7 @@ pub struct CheckArgs {
     /// The mechanism file.
     pub mechanism: PathBuf,
     /// Number of fresh points.
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
     pub samples: usize,
     /// Seed of the points.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -186,6 +186,14 @@ pub struct ValidateArgs {
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one point is needed".to_owned()),
+        Ok(count) => Ok(count),
+        Err(error) => Err(format!("not a number of points: {error}")),
+    }
 }
 
 /// Numbers separated by commas, as in `--at=-1,0.2`.

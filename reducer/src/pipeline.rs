@@ -1,14 +1,15 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    Approximation, ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
+    Approximation, ApproximationError, LocalModel, OUTSIDE, Observer, SampleDatabase, approximate,
+    check,
 };
 use crate::description::mechanism::{ApproximationSettings, Criterion};
 use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
 use serde::{Deserialize, Serialize};
 
 /// Fresh points at which a finished model is checked, and their seed.
-const CHECK_POINTS: usize = 200;
+const CHECK_POINTS: usize = 500;
 const CHECK_SEED: u64 = 0x5eed;
 
 /// Why there is no reduced model.
@@ -37,6 +38,8 @@ pub struct Summary {
     pub boxes: usize,
     /// Regions without a model.
     pub dropped: usize,
+    /// Those of them that could not be reduced.
+    pub missing: Vec<MissingRegion>,
     /// Polynomial coefficients of the dynamics.
     pub stored_numbers: usize,
     /// Polynomial coefficients of outputs and load map.
@@ -50,8 +53,20 @@ pub struct Summary {
     pub certified: usize,
     /// Boxes that fell short of a tolerance.
     pub short: Vec<ShortBox>,
-    /// Every tolerance holds in every box and at the fresh points.
+    /// The whole domain has a model, and every tolerance holds in every box and at the fresh
+    /// points.
     pub reached: bool,
+}
+
+/// A region that could not be reduced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingRegion {
+    /// Smallest θ.
+    pub lower: Vec<f64>,
+    /// Largest θ.
+    pub upper: Vec<f64>,
+    /// Why.
+    pub reason: String,
 }
 
 /// A box that fell short of a tolerance.
@@ -81,10 +96,12 @@ pub fn reduce(
 
     observer.phase("checking");
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
-    model.provenance.reached =
-        model.boxes.iter().all(|b| b.reached) && within(&report.errors, &model, settings.criterion);
+    let missing = missing_regions(&model);
+    model.provenance.reached = model.boxes.iter().all(|b| b.reached)
+        && missing.is_empty()
+        && within(&report.errors, &model, settings.criterion);
     model.provenance.errors = report.errors;
-    let summary = summarize(&model, samples, evaluated);
+    let summary = summarize(&model, missing, samples, evaluated);
     Ok((model, summary))
 }
 
@@ -103,7 +120,42 @@ fn within(errors: &[BlockError], model: &ReducedModel, criterion: Criterion) -> 
     })
 }
 
-fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary {
+/// Regions of the domain without a model, but for those that the user's inequalities exclude.
+fn missing_regions(model: &ReducedModel) -> Vec<MissingRegion> {
+    let domain = &model.layout.domain;
+    let mut out = Vec::new();
+    let mut open = vec![(0, domain.lower.clone(), domain.upper.clone())];
+    while let Some((node, lower, upper)) = open.pop() {
+        match model.tree.get(node) {
+            Some(TreeNode::Split {
+                axis,
+                at,
+                low,
+                high,
+            }) => {
+                let (mut middle_low, mut middle_high) = (lower.clone(), upper.clone());
+                middle_low[*axis] = *at;
+                middle_high[*axis] = *at;
+                open.push((*high, middle_low, upper));
+                open.push((*low, lower, middle_high));
+            }
+            Some(TreeNode::Dropped { reason }) if reason != OUTSIDE => out.push(MissingRegion {
+                lower,
+                upper,
+                reason: reason.clone(),
+            }),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn summarize(
+    model: &ReducedModel,
+    missing: Vec<MissingRegion>,
+    samples: usize,
+    evaluated: usize,
+) -> Summary {
     let short = model.boxes.iter().filter(|b| !b.reached);
     Summary {
         full_dofs: model.layout.full_dofs,
@@ -116,6 +168,7 @@ fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary 
             .iter()
             .filter(|n| matches!(n, TreeNode::Dropped { .. }))
             .count(),
+        missing,
         stored_numbers: model.stored_numbers(),
         stored_numbers_outputs: model.stored_numbers_outputs(),
         errors: model.provenance.errors.clone(),

@@ -15,6 +15,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// Regions that are listed one by one.
+const SHOWN: usize = 8;
+
 /// Runs the command.
 pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     let start = Instant::now();
@@ -82,6 +85,7 @@ fn as_json(summary: &Summary, seconds: f64) -> Value {
         "evaluated": summary.evaluated,
         "boxes": summary.boxes,
         "dropped": summary.dropped,
+        "missing": summary.missing,
         "stored_numbers": summary.stored_numbers,
         "stored_numbers_outputs": summary.stored_numbers_outputs,
         "errors": errors,
@@ -129,10 +133,21 @@ fn as_text(name: &str, folder: &Path, summary: &Summary, seconds: f64) -> String
         "{continuity}; definiteness proven in {} of {} box(es)",
         summary.certified, summary.boxes
     );
-    if summary.dropped > 0 {
-        let _ = writeln!(out, "{} region(s) without a model", summary.dropped);
+    for region in summary.missing.iter().take(SHOWN) {
+        let _ = writeln!(
+            out,
+            "no model for θ from {:?} to {:?}: {}",
+            region.lower, region.upper, region.reason
+        );
     }
-    for short in &summary.short {
+    if summary.missing.len() > SHOWN {
+        let _ = writeln!(
+            out,
+            "no model for {} more region(s), all with --json",
+            summary.missing.len() - SHOWN
+        );
+    }
+    for short in summary.short.iter().take(SHOWN) {
         let _ = writeln!(
             out,
             "tolerance not reached for θ from {:?} to {:?}",
@@ -151,8 +166,10 @@ fn as_text(name: &str, folder: &Path, summary: &Summary, seconds: f64) -> String
         "{}; written to {}",
         if summary.reached {
             "all tolerances reached"
-        } else {
+        } else if summary.missing.is_empty() {
             "a tolerance was not reached"
+        } else {
+            "part of the domain has no model"
         },
         folder.display()
     );

@@ -58,3 +58,71 @@ fn constraint_mode_stiffness_is_castiglianos() {
         assert_close("stiffness", &[c.stiffness[n + 1]], &expected, 1e-4);
     }
 }
+
+/// Inertia of rigid and constraint mode against a fine mesh: 0.2 % (of √(M̄^θθM̄^γγ) for the
+/// coupling, which crosses zero), and the gyroscopic terms of θ̇² against 1 %.
+#[test]
+fn inertia_with_four_elements_is_converged() {
+    let coarse = reducer("four_bar.toml");
+    let fine = four_bar_with(&[("elements = 4", "elements = 32")]);
+    let rigid = reducer("four_bar_rigid.toml");
+    for theta in [-1.75, -1.2, -0.4, 0.3, 0.7, 0.8047, 0.9, 1.3, 1.75] {
+        let (c, f) = (
+            coarse.evaluate(&[theta]).expect("regular"),
+            fine.evaluate(&[theta]).expect("regular"),
+        );
+        let r = rigid.evaluate(&[theta]).expect("regular");
+        let n = c.n();
+        assert_close("rigid", &c.mass[..1], &r.mass, 0.02);
+        assert_close("M^θθ", &c.mass[..1], &f.mass[..1], 1e-9);
+        assert_close("M^γγ", &[c.mass[n + 1]], &[f.mass[n + 1]], 2e-3);
+        let scale = (f.mass[0] * f.mass[n + 1]).sqrt();
+        assert!(
+            (c.mass[1] - f.mass[1]).abs() < 2e-3 * scale,
+            "M^θγ at {theta}"
+        );
+        let h = |x: &reducer::reduction::Coefficients| {
+            let h = x.gyroscopic();
+            vec![h[0], h[n * n]]
+        };
+        assert_close("h_iθθ", &h(&c), &h(&f), 1e-2);
+    }
+}
+
+#[test]
+fn internal_frequencies_converge() {
+    let exact = four_bar_with(&[("elements = 4", "elements = 64")]);
+    let expected = exact.inspect(&[0.3]).expect("regular").exact_hz;
+    let errors: Vec<f64> = [4, 8, 16]
+        .iter()
+        .map(|elements| {
+            let reducer = four_bar_with(&[("elements = 4", &format!("elements = {elements}"))]);
+            let found = reducer.inspect(&[0.3]).expect("regular").exact_hz;
+            found
+                .iter()
+                .zip(&expected)
+                .fold(0.0_f64, |m, (f, e)| m.max((f / e - 1.0).abs()))
+        })
+        .collect();
+    for pair in errors.windows(2) {
+        assert!((pair[0] / pair[1]).log2() > 1.9, "{errors:?}");
+    }
+}
+
+/// With every internal mode kept, the reduced problem is the full linearised one.
+#[test]
+fn all_modes_together_are_the_full_model() {
+    let all = 90 - 20 - 1 - 1;
+    let reducer = four_bar_with(&[
+        ("internal_modes = 5", &format!("internal_modes = {all}")),
+        ("gauge = \"filtered\"", "gauge = \"subspace\""),
+    ]);
+    for theta in [-1.2, 0.3] {
+        let c = reducer.evaluate(&[theta]).expect("regular");
+        let found = reducer::reduction::frequencies_hz(&c, 1).expect("definite");
+        let expected = reducer
+            .locked_frequencies_hz(&[theta], 10)
+            .expect("regular");
+        assert_close("frequencies", &found[..10], &expected, 1e-9);
+    }
+}

@@ -1,6 +1,8 @@
 //! Identities every correct model satisfies.
 
-use crate::support::{Random, assert_close, fixture, mechanism, reducer};
+use crate::support::{
+    Random, assert_close, fixture, four_bar_with, mechanism, mechanism_from, reducer,
+};
 use reducer::reduction::{Coefficients, LocalReducer};
 
 /// Central difference, fourth order, of a list of numbers.
@@ -244,5 +246,85 @@ fn rigid_coefficients_agree_with_the_full_model() {
             assert_close("jacobian", &a.jacobian, &b.jacobian, 1e-12);
         }
         assert_eq!(direct.potential, mesh.potential);
+    }
+}
+
+/// Exact eigenmodes have exact derivatives too, single or as a subspace.
+#[test]
+fn eigenmode_gauges_have_exact_derivatives() {
+    for (gauge, theta) in [
+        ("subspace", 0.4),
+        ("subspace", -1.3),
+        ("track", 0.4),
+        ("track", -1.3),
+    ] {
+        let reducer = four_bar_with(&[(
+            "internal_modes = 5\ngauge = \"filtered\"",
+            &format!("internal_modes = {{ in_plane = \"xz\", count = 2 }}\ngauge = \"{gauge}\""),
+        )]);
+        check_gradients(gauge, &reducer, &[theta], 1e-6);
+    }
+}
+
+/// Two kept frequencies within 1e-6 of each other: a square section bends alike in both planes.
+#[test]
+fn derivatives_do_not_care_about_nearly_equal_frequencies() {
+    let arm = |gauge: &str| {
+        let text = format!(
+            r#"format = 1
+gravity = [0, 0, -9.81]
+[[body]]
+name = "upper"
+beam = {{ from = [0, 0, 0], to = [0.6, 0, 0.1], elements = 3, section = {{ rectangle = {{ height = 0.0200001, width = 0.02 }} }}, material = "aluminium", side = [0, 1, 0] }}
+[[body]]
+name = "fore"
+rigid = {{ mass = 0.8, center_of_mass = [0.1, 0, 0.02], inertia = [0.002, 0.003, 0.004] }}
+at = [0.6, 0, 0.1]
+[[joint]]
+name = "shoulder"
+hinge = ["ground", "upper.from"]
+axis = [0, 1, 0]
+[[joint]]
+name = "elbow"
+hinge = ["upper.to", "fore"]
+axis = [0, 1, 0]
+[[coordinate]]
+name = "shoulder"
+drives = "shoulder"
+range = [-1, 1]
+[[coordinate]]
+name = "elbow"
+drives = "elbow"
+range = [-1, 1]
+[reduction]
+internal_modes = 2
+gauge = "{gauge}"
+"#
+        );
+        LocalReducer::new(&mechanism_from(&text)).expect("an arm")
+    };
+    for gauge in ["filtered", "subspace"] {
+        let reducer = arm(gauge);
+        // The elbow angle at which the two frequencies meet: the gap is a V around it.
+        let gap = |elbow: f64| {
+            let f = reducer.inspect(&[0.2, elbow]).expect("regular").exact_hz;
+            f[1] / f[0] - 1.0
+        };
+        let best = (0..=400)
+            .map(|i| -1.0 + 0.005 * f64::from(i))
+            .min_by(|a, b| gap(*a).total_cmp(&gap(*b)))
+            .expect("a grid");
+        let (mut low, mut high) = (best - 0.005, best + 0.005);
+        while high - low > 1e-9 {
+            let third = (high - low) / 3.0;
+            if gap(low + third) < gap(high - third) {
+                high -= third;
+            } else {
+                low += third;
+            }
+        }
+        let best = 0.5 * (low + high);
+        assert!(gap(best) < 1e-6, "gap {:.1e} at {best}", gap(best));
+        check_gradients(gauge, &reducer, &[0.2, best], 1e-6);
     }
 }

@@ -72,6 +72,8 @@ pub(super) enum Measure {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scales {
     blocks: [f64; N_BLOCKS],
+    /// Root mean square of all conservative forces.
+    conservative: f64,
     /// Per output: spread of the position, translational and rotational part of the Jacobian.
     outputs: Vec<[f64; 3]>,
     load_map: f64,
@@ -135,6 +137,7 @@ impl Scales {
                 0.0,
             ],
             combined: None,
+            conservative: rms(&|p| norm(&p.exact.force)),
             outputs,
             load_map: rms(&|p| {
                 p.exact
@@ -232,10 +235,22 @@ impl Scales {
             relative(Block::Gravity, &model.gravity, &exact.gravity),
             stiffness,
             relative(Block::Damping, &model.damping, &exact.damping),
-            relative(Block::Force, &force, &exact_force),
+            relative(Block::Force, &force, &exact_force).max(self.static_error(exact, model)),
             self.output_error(exact, model),
             self.combined_error(exact, gyroscopic, model),
         ]
+    }
+
+    /// Springs and loads at rest, which a moving test would hide behind inertia.
+    fn static_error(&self, exact: &Coefficients, model: &ModelCoefficients) -> f64 {
+        if exact.force == exact.gravity {
+            return 0.0;
+        }
+        self.relative(
+            difference(&model.force, &exact.force),
+            norm(&exact.force),
+            self.conservative,
+        )
     }
 
     fn relative(&self, error: f64, size: f64, rms: f64) -> f64 {

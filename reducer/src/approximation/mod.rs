@@ -31,6 +31,7 @@ pub use database::{DatabaseError, SampleDatabase, SampleResult};
 pub use errors::Block;
 pub use observer::{Observer, Progress, Silent};
 pub use path::{PathError, PathModel};
+pub use refine::OUTSIDE;
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 

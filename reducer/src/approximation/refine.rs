@@ -264,7 +264,7 @@ fn decide(
 ) -> Outcome {
     let (rules, region) = (context.rules, &state.region);
     if is_outside(context, region) {
-        return Outcome::Drop("outside the inequalities of the domain".to_owned());
+        return Outcome::Drop(OUTSIDE.to_owned());
     }
     let axis_without_errors = || {
         rules
@@ -499,6 +499,9 @@ fn bisection_axis(
     };
     rules.best_axis(region, sensitivity)
 }
+
+/// Why a region that the user's inequalities exclude has no model.
+pub const OUTSIDE: &str = "outside the inequalities of the domain";
 
 fn shortened(reason: &str) -> String {
     reason.chars().take(200).collect()

@@ -26,6 +26,9 @@ pub struct Configuration {
     pub frames: Vec<Frame>,
     /// Velocities of every body and their derivatives.
     pub motion: Motion,
+    /// Displacement of every joint since the drawing, without wrapping of angles; none for joints
+    /// that close loops or have several coordinates.
+    pub joints: Vec<Option<f64>>,
     /// Joint coordinates: unit-free closeness to a singularity, 1 at home and 0 there.
     pub regularity: f64,
 }
@@ -204,8 +207,22 @@ impl Kinematics {
                 .map(|&link| posture.frames[link])
                 .collect(),
             motion,
+            joints: self.joint_displacements(&posture),
             regularity,
         })
+    }
+
+    fn joint_displacements(&self, posture: &Posture) -> Vec<Option<f64>> {
+        let mut out = vec![None; self.joints.len()];
+        let mut coordinates = vec![0; self.joints.len()];
+        for link in &self.skeleton.links {
+            if let Some(joint) = link.joint {
+                coordinates[joint.0] += link.motion.dofs();
+                out[joint.0] =
+                    (coordinates[joint.0] == 1).then(|| posture.state.coordinates[link.first]);
+            }
+        }
+        out
     }
 
     fn singularity(&self, posture: &Posture) -> (SingularityKind, Vec<f64>) {

@@ -226,8 +226,10 @@ impl FullModel {
             self.drives.push(drive);
         }
         for spring in &mechanism.springs {
-            let (drive, rest) = match &spring.kind {
-                SpringKind::Joint { joint, rest } => (self.joint_drive(joint.0), *rest),
+            let (drive, rest, joint) = match &spring.kind {
+                SpringKind::Joint { joint, rest } => {
+                    (self.joint_drive(joint.0), *rest, Some(joint.0))
+                }
                 SpringKind::Points { a, b, length } => (
                     ModelDrive {
                         a: self.mount(a),
@@ -236,10 +238,12 @@ impl FullModel {
                         scalar: None,
                     },
                     *length,
+                    None,
                 ),
             };
             self.springs.push(ModelSpring {
                 drive,
+                joint,
                 rest,
                 stiffness: spring.stiffness,
                 damping: spring.damping,

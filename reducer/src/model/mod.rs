@@ -98,7 +98,9 @@ pub struct ModelDrive {
 pub struct ModelSpring {
     /// What it acts on.
     pub drive: ModelDrive,
-    /// Body whose joint displacement is measured from the drawing.
+    /// The joint, where it acts on one.
+    pub joint: Option<usize>,
+    /// Coordinate at which it is relaxed.
     pub rest: f64,
     /// Stiffness.
     pub stiffness: f64,

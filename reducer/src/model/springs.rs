@@ -21,12 +21,14 @@ pub struct SpringState {
 }
 
 impl FullModel {
-    /// All springs at a configuration.
-    pub fn spring_states(&self, frames: &[Frame]) -> Vec<SpringState> {
+    /// All springs at a configuration; `joints` holds unwrapped displacements where known.
+    pub fn spring_states(&self, frames: &[Frame], joints: &[Option<f64>]) -> Vec<SpringState> {
         self.springs
             .iter()
             .map(|spring| {
-                let stretch = self.coordinate_value(&spring.drive, frames) - spring.rest;
+                let known = spring.joint.and_then(|j| joints.get(j).copied().flatten());
+                let value = known.unwrap_or_else(|| self.coordinate_value(&spring.drive, frames));
+                let stretch = value - spring.rest;
                 SpringState {
                     row: self.coordinate_entries(&spring.drive, frames, None),
                     tension: spring.stiffness * stretch,

@@ -225,7 +225,7 @@ impl FullModel {
         }
         let mut loads = Mat::zeros(self.n_motion(), 1);
         self.add_loads(&state.frames, &mut loads);
-        for spring in self.spring_states(&state.frames) {
+        for spring in self.spring_states(&state.frames, &[]) {
             let tension = Mat::from_fn(1, 1, |_, _| -spring.tension);
             spring
                 .row
@@ -270,7 +270,7 @@ impl FullModel {
             }
             map.each_entry(*node, *node, &block, &mut push);
         }
-        for spring in self.spring_states(&state.frames) {
+        for spring in self.spring_states(&state.frames, &[]) {
             let mut flat = Vec::new();
             map.each_row_entry(&spring.row, |_, dof, value| flat.push((dof, value)));
             for &(i, a) in &flat {

@@ -42,7 +42,7 @@ impl LocalReducer {
         let home = kinematics.solve(kinematics.home())?;
         let model = FullModel::new(mechanism, &home.frames, kinematics.characteristic_length())?;
         let frames = model.node_frames(&home.frames);
-        let springs = model.spring_states(&frames);
+        let springs = model.spring_states(&frames, &home.joints);
         let saddle_for = |with_loaded: bool| -> Result<Option<Saddle>, ReductionError> {
             if !model.is_flexible() {
                 return Ok(None);
@@ -281,7 +281,7 @@ impl LocalReducer {
         let frames = self.model.node_frames(&configuration.frames);
         let springs: f64 = self
             .model
-            .spring_states(&frames)
+            .spring_states(&frames, &configuration.joints)
             .iter()
             .map(|s| s.energy)
             .sum();

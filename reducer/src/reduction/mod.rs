@@ -10,7 +10,7 @@ mod rigid;
 mod tracking;
 
 pub use coefficients::{Coefficients, OutputCoefficients};
-pub use inspection::Inspection;
+pub use inspection::{Inspection, frequencies_hz};
 pub use local::LocalReducer;
 pub use portrait::{ModeKind, ModePortrait, Portrait};
 

@@ -16,7 +16,7 @@ use super::context::{Context, Scope};
 use std::ops::Range;
 
 const TOLERANCE: f64 = 0.005;
-const MINIMAL_PART_OF_RANGE: f64 = 1.0 / 1024.0;
+const MINIMAL_PART_OF_RANGE: [f64; 4] = [1.0 / 1024.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 8.0];
 const MINIMAL_WIDTH_UNBOUNDED: f64 = 1e-2;
 const INTERNAL_MODES: usize = 5;
 const MAX_MODES: usize = 1000;
@@ -312,8 +312,10 @@ impl Settings<'_> {
         written: &Option<Located<NumberOrList>>,
     ) -> Option<Vec<f64>> {
         let Some(written) = written else {
+            // Regions that cannot be reduced are cut down to this width in every coordinate.
+            let part = MINIMAL_PART_OF_RANGE[self.coordinates.len().clamp(1, 4) - 1];
             let width = |own: &Coordinate| match own.upper - own.lower {
-                range if range.is_finite() => range * MINIMAL_PART_OF_RANGE,
+                range if range.is_finite() => range * part,
                 _ => MINIMAL_WIDTH_UNBOUNDED,
             };
             return Some(self.coordinates.iter().map(width).collect());

@@ -128,7 +128,8 @@ pub struct ApproximationTable {
     pub criterion: CriterionName,
     /// What to economise; default: size.
     pub objective: ObjectiveName,
-    /// Smallest width of a box, one for all or one per coordinate; default: 1/1024 of the range.
+    /// Smallest width of a box, one for all or one per coordinate; default: 1/1024 of the range
+    /// for one coordinate, 1/64, 1/16 and 1/8 for two, three and more.
     pub minimal_width: Option<Located<NumberOrList>>,
     /// Continuity across faces of boxes; default: chosen from basis and form.
     pub continuity: Option<ContinuityName>,
