@@ -24,6 +24,8 @@ pub struct Configuration {
     pub theta: Vec<f64>,
     /// Frame of every body.
     pub frames: Vec<Frame>,
+    /// Angle of every hinge since the drawing, full turns counted; zero for other joints.
+    pub hinge_angles: Vec<f64>,
     /// Velocities of every body and their derivatives.
     pub motion: Motion,
     /// Joint coordinates: unit-free closeness to a singularity, 1 at home and 0 there.
@@ -203,6 +205,7 @@ impl Kinematics {
                 .iter()
                 .map(|&link| posture.frames[link])
                 .collect(),
+            hinge_angles: self.skeleton.hinge_angles(&posture),
             motion,
             regularity,
         })
@@ -239,7 +242,7 @@ impl Kinematics {
             kind,
             theta: theta.to_vec(),
             coordinate: coordinate.name,
-            joint: self.largest_joint(&rates).unwrap_or_default(),
+            joint: self.largest_joint(&rates).unwrap_or_default().name,
             origin: coordinate.origin,
         }
     }
@@ -252,7 +255,7 @@ impl Kinematics {
             theta: theta.to_vec(),
             reached: self.between(theta, done),
             coordinate: coordinate.name,
-            joint: self.largest_joint(&rates).unwrap_or_default(),
+            joint: self.largest_joint(&rates).unwrap_or_default().name,
             origin: coordinate.origin,
         }
     }

@@ -9,7 +9,7 @@ use crate::description::mechanism::{
     Attachment, BodyKind, BodyRef, Drive, JointId, JointKind, Mechanism, Plane,
 };
 use crate::lie::{Frame, Vector6, join};
-use crate::model::{has_no_orientation, plane_normal};
+use crate::model::{drawn_frame, has_no_orientation, node_frame, plane_normal};
 use nalgebra::Vector3;
 
 /// An elementary joint. The axis is in the joint's frame.
@@ -105,6 +105,8 @@ pub struct Skeleton {
     pub(super) n_balls: usize,
     /// Joint coordinates that are lengths.
     pub(super) is_length: Vec<bool>,
+    /// Joints that are hinges.
+    pub(super) is_hinge: Vec<bool>,
     /// Length by which translations are made comparable with rotations.
     pub(super) length: f64,
 }
@@ -131,6 +133,11 @@ impl Skeleton {
             n_coordinates: 0,
             n_balls: 0,
             is_length: Vec::new(),
+            is_hinge: mechanism
+                .joints
+                .iter()
+                .map(|joint| joint.kind == JointKind::Hinge)
+                .collect(),
             length: characteristic_length(mechanism),
         };
         let mut joint_coordinate = vec![None; mechanism.joints.len()];
@@ -273,26 +280,6 @@ impl Skeleton {
             self.n_balls += 1;
         }
         self.links.len() - 1
-    }
-}
-
-/// Frame of the attachment's node in its body.
-pub(crate) fn node_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
-    match at.body {
-        BodyRef::Ground => Frame::identity(),
-        BodyRef::Body(body) => match &mechanism.bodies[body.0].kind {
-            BodyKind::Beam(chain) => chain.nodes[at.node],
-            _ => Frame::identity(),
-        },
-    }
-}
-
-/// Frame of an attachment as drawn.
-pub(crate) fn drawn_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
-    let inner = node_frame(mechanism, at).compose(&at.frame);
-    match at.body {
-        BodyRef::Ground => inner,
-        BodyRef::Body(body) => mechanism.bodies[body.0].frame.compose(&inner),
     }
 }
 

@@ -50,7 +50,7 @@ impl FullModel {
         let held: Vec<f64> = self
             .drives
             .iter()
-            .map(|drive| self.coordinate_value(drive, start))
+            .map(|drive| self.coordinate_value(drive, start, 0.0))
             .collect();
         let mut state = Equilibrium {
             frames: start.to_vec(),
@@ -225,7 +225,7 @@ impl FullModel {
         }
         let mut loads = Mat::zeros(self.n_motion(), 1);
         self.add_loads(&state.frames, &mut loads);
-        for spring in self.spring_states(&state.frames) {
+        for spring in self.spring_states(&state.frames, &[]) {
             let tension = Mat::from_fn(1, 1, |_, _| -spring.tension);
             spring
                 .row
@@ -270,7 +270,7 @@ impl FullModel {
             }
             map.each_entry(*node, *node, &block, &mut push);
         }
-        for spring in self.spring_states(&state.frames) {
+        for spring in self.spring_states(&state.frames, &[]) {
             let mut flat = Vec::new();
             map.each_row_entry(&spring.row, |_, dof, value| flat.push((dof, value)));
             for &(i, a) in &flat {
@@ -338,7 +338,7 @@ impl FullModel {
         }
         for (drive, value) in self.drives.iter().zip(held) {
             let deflection = drive.scalar.map_or(0.0, |i| state.scalars[i]);
-            out.push(self.coordinate_value(drive, &state.frames) - value - deflection);
+            out.push(self.coordinate_value(drive, &state.frames, *value) - value - deflection);
         }
         out
     }
