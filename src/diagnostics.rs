@@ -97,7 +97,7 @@ impl From<OutputError> for Failure {
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// A list of generalised values has a wrong length.
-    #[error("--{option} has {found} value(s), which fits neither the actuated nor all coordinates")]
+    #[error("--{option} has {found} value(s), but there are {}", counted(*rigid, *all))]
     WrongCount {
         /// The option.
         option: &'static str,
@@ -152,6 +152,14 @@ pub enum CommandError {
     Evaluation(#[from] reducer::reduced_model::EvaluationError),
 }
 
+fn counted(rigid: usize, all: usize) -> String {
+    if rigid == all {
+        format!("{all} coordinate(s)")
+    } else {
+        format!("{rigid} actuated coordinate(s) and {all} in all")
+    }
+}
+
 impl Explain for CommandError {
     fn origin(&self) -> Option<&reducer::description::mechanism::Origin> {
         None
@@ -160,10 +168,10 @@ impl Explain for CommandError {
     fn help(&self) -> Option<String> {
         match self {
             Self::WrongCount { rigid, all, .. } if rigid == all => {
-                Some(format!("give {all} comma-separated numbers"))
+                Some(format!("give {all} number(s), separated by commas"))
             }
             Self::WrongCount { rigid, all, .. } => Some(format!(
-                "give {rigid} numbers (actuated coordinates) or {all} (all coordinates), separated by commas"
+                "give {rigid} or {all} numbers, separated by commas"
             )),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),

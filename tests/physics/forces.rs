@@ -82,6 +82,31 @@ fn actuators_and_dampers_act_on_the_coordinates_they_move() {
     }
 }
 
+/// A constant moment does work on a body that turns about one direction, full turns counted.
+#[test]
+fn moments_have_a_potential_where_bodies_turn_about_one_direction() {
+    let load = "[[load]]\nat = \"coupler.to\"\nmoment = [3, 5, -2]\n\n[[output]]\nname = \"B\"";
+    for file in ["four_bar_rigid.toml", "four_bar.toml"] {
+        let changes = [("[[output]]\nname = \"B\"", load)];
+        let reducer = LocalReducer::new(&mechanism_with(file, &changes)).expect("a four-bar");
+        for theta in [-1.3, 0.1, 1.2] {
+            check_gradients(file, &reducer, &[theta], 1e-6);
+        }
+    }
+    let pendulum = mechanism_from(
+        "format = 1\n[[body]]\nname = \"arm\"\nrod = { from = [0, 0, 0], to = [1, 0, 0], mass = 1 }\n\
+         [[joint]]\nname = \"pivot\"\nhinge = [\"ground\", \"arm.from\"]\naxis = [0, -1, 0]\n\
+         [[coordinate]]\nname = \"angle\"\ndrives = \"pivot\"\n\
+         [[load]]\nat = \"arm.to\"\nmoment = [7, -4, 1]\n",
+    );
+    let reducer = LocalReducer::new(&pendulum).expect("a pendulum");
+    for angle in [-8.0, 0.5, 4.0] {
+        let c = reducer.evaluate(&[angle]).expect("regular");
+        assert_close("force", &c.force, &[4.0], 1e-12);
+        assert_close("potential", &[c.potential], &[-4.0 * angle], 1e-12);
+    }
+}
+
 /// A spring on a hinge winds up: full turns count, on driven hinges and on those that close loops.
 #[test]
 fn springs_on_hinges_count_full_turns() {

@@ -100,7 +100,6 @@ fn a_moved_and_turned_mechanism_is_the_same() {
                 .map(|c| 0.5 * (c.lower + c.upper) + 0.4 * (c.upper - c.lower) * random.next())
                 .collect();
             for (what, difference) in differences(&drawn, &motion, &theta) {
-                println!("{file} {what} {difference:.1e} at {theta:?}");
                 assert!(
                     difference <= 1e-12,
                     "{file} {what} {difference:.2e} at {theta:?}"

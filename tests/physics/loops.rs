@@ -109,7 +109,6 @@ fn check_family(cases: u32, family: fn(u64) -> Drawn) -> BTreeMap<&'static str, 
         panic!("{error}");
     }
     let (kinds, skipped) = seen.into_inner();
-    println!("{skipped} of {cases} skipped, joints {kinds:?}");
     assert!(3 * skipped <= cases, "{skipped} of {cases} were singular");
     kinds
 }

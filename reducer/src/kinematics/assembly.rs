@@ -1,7 +1,7 @@
 //! Home: closing the drawn mechanism, counting its freedoms and finding independent loop equations.
 
 use super::closure::Posture;
-use super::skeleton::{Link, Skeleton};
+use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
 use crate::linalg;
@@ -83,6 +83,11 @@ impl Kinematics {
     /// A length typical of the mechanism [m].
     pub fn characteristic_length(&self) -> f64 {
         self.skeleton.length
+    }
+
+    /// How a body can turn.
+    pub fn rotation(&self, body: usize) -> Rotation {
+        self.skeleton.rotations[self.skeleton.body_link[body]].0
     }
 
     /// θ at which the mechanism is drawn.
@@ -176,11 +181,14 @@ impl Kinematics {
             let motion = linalg::null_direction(locked);
             self.largest_joint(motion.as_slice())
         } else {
+            // The first coordinate whose row adds nothing to those before it.
             let first = locked.nrows() - actuated;
-            let kept = linalg::independent_rows(locked, RANK_TOLERANCE);
             (0..actuated)
-                .rev()
-                .find(|k| kept.binary_search(&(first + k)).is_err())
+                .find(|k| {
+                    let upto = locked.rows(0, first + k + 1).into_owned();
+                    let rank = linalg::independent_rows(&upto, RANK_TOLERANCE).len();
+                    rank < self.rows.len() + k + 1
+                })
                 .map(|k| self.coordinates[k].clone())
         };
         let culprit = culprit.unwrap_or_default();

@@ -66,7 +66,7 @@ pub enum KinematicsError {
         origin: Origin,
     },
     #[error(
-        "θ = {theta:?} is at or too close to {kind} (coordinate `{coordinate}`, joint `{joint}`)"
+        "θ = {theta:?} is at or too close to {kind} (joint `{joint}` moves most; coordinate `{coordinate}` is farthest from home)"
     )]
     Singular {
         kind: SingularityKind,
@@ -76,7 +76,7 @@ pub enum KinematicsError {
         origin: Origin,
     },
     #[error(
-        "θ = {theta:?} cannot be reached from home: the path ends at {kind} near θ = {reached:?} (coordinate `{coordinate}`, joint `{joint}`)"
+        "θ = {theta:?} cannot be reached from home: near θ = {reached:?} the path ends at {kind} (joint `{joint}` moves most; coordinate `{coordinate}` is farthest from home)"
     )]
     Blocked {
         kind: SingularityKind,
@@ -84,6 +84,12 @@ pub enum KinematicsError {
         reached: Vec<f64>,
         coordinate: String,
         joint: String,
+        origin: Origin,
+    },
+    #[error("θ = {theta:?} is too far from home to be reached along coordinate `{coordinate}`")]
+    TooFar {
+        theta: Vec<f64>,
+        coordinate: String,
         origin: Origin,
     },
     #[error(
@@ -113,6 +119,7 @@ impl Explain for KinematicsError {
             | Self::Mobility { origin, .. }
             | Self::Singular { origin, .. }
             | Self::Blocked { origin, .. }
+            | Self::TooFar { origin, .. }
             | Self::Inconsistent { origin, .. }
             | Self::BadCoordinates { origin, .. } => Some(origin),
         }
@@ -144,6 +151,7 @@ impl Explain for KinematicsError {
             Self::Blocked { .. } => {
                 "end the coordinates' ranges before this configuration, or draw the mechanism at a home beyond it".into()
             }
+            Self::TooFar { .. } => "choose a configuration closer to home".into(),
             Self::Inconsistent { .. } => {
                 "choose a home that is not special (for instance not folded or aligned)".into()
             }

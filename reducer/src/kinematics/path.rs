@@ -17,6 +17,9 @@ const SHORTEST_STEP: f64 = 1.0 / 16384.0;
 /// faster than at home for the same actuator speed.
 const SINGULAR: f64 = 1e-2;
 
+/// Regularity above which a path is not blocked by a singularity but too long for its steps.
+const REGULAR: f64 = 0.3;
+
 /// An undeformed configuration with its motion.
 #[derive(Debug, Clone)]
 pub struct Configuration {
@@ -26,6 +29,8 @@ pub struct Configuration {
     pub frames: Vec<Frame>,
     /// Angle of every hinge since the drawing, full turns counted; zero for other joints.
     pub hinge_angles: Vec<f64>,
+    /// Angle since the drawing of every body that turns about a fixed direction; zero for others.
+    pub turns: Vec<f64>,
     /// Velocities of every body and their derivatives.
     pub motion: Motion,
     /// Joint coordinates: unit-free closeness to a singularity, 1 at home and 0 there.
@@ -206,6 +211,7 @@ impl Kinematics {
                 .map(|&link| posture.frames[link])
                 .collect(),
             hinge_angles: self.skeleton.hinge_angles(&posture),
+            turns: self.skeleton.turns(&posture),
             motion,
             regularity,
         })
@@ -248,8 +254,18 @@ impl Kinematics {
     }
 
     fn blocked(&self, posture: &Posture, theta: &[f64], done: f64) -> KinematicsError {
-        let (kind, rates) = self.singularity(posture);
         let coordinate = self.farthest_coordinate(theta);
+        let motion = self
+            .skeleton
+            .motion(posture, &self.rows, &self.factor(posture));
+        if motion.is_some_and(|m| self.home_amplification / m.amplification > REGULAR) {
+            return KinematicsError::TooFar {
+                theta: theta.to_vec(),
+                coordinate: coordinate.name,
+                origin: coordinate.origin,
+            };
+        }
+        let (kind, rates) = self.singularity(posture);
         KinematicsError::Blocked {
             kind,
             theta: theta.to_vec(),

@@ -3,7 +3,7 @@
 use super::rigid::rigid_coefficients;
 use super::{Coefficients, LocalReducer, ReductionError};
 use crate::description::mechanism::Mechanism;
-use crate::kinematics::Configuration;
+use crate::kinematics::{Configuration, Rotation};
 use crate::linalg::symmetric_eigen;
 use crate::model::rows::{mount_frame, point_row};
 use crate::modes::Linearised;
@@ -46,6 +46,23 @@ impl LocalReducer {
             }),
             None => Ok(()),
         }
+    }
+
+    /// A constant moment has a potential only on a body that turns about a fixed direction.
+    pub(super) fn refuse_moments(&self, mechanism: &Mechanism) -> Result<(), ReductionError> {
+        for (load, described) in self.model().loads.iter().zip(&mechanism.loads) {
+            let Some(node) = load.at.node else { continue };
+            let body = self.model().nodes[node].body;
+            let free = self.kinematics().rotation(body) == Rotation::Free;
+            if free && load.moment.norm() > 0.0 {
+                return Err(ReductionError::MomentWithoutPotential {
+                    load: described.name.clone(),
+                    body: self.model().bodies[body].name.clone(),
+                    origin: described.origin.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// A loaded dof that is infinitely stiff, or that others determine, has no mode of its own.

@@ -5,7 +5,7 @@ use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::rigid_coefficients;
 use super::{ReductionError, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
-use crate::kinematics::{Configuration, Kinematics};
+use crate::kinematics::{Configuration, Kinematics, Rotation};
 use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
@@ -92,6 +92,7 @@ impl LocalReducer {
             model,
         };
         reducer.home_potential = reducer.potential(&home);
+        reducer.refuse_moments(mechanism)?;
         reducer.refuse_massless(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
         if reducer.saddle.is_some() {
@@ -250,8 +251,23 @@ impl LocalReducer {
             .iter()
             .map(|s| s.energy)
             .sum();
+        let moments: f64 = self
+            .model
+            .loads
+            .iter()
+            .filter_map(|load| {
+                let body = self.model.nodes[load.at.node?].body;
+                match self.kinematics.rotation(body) {
+                    Rotation::About(axis) => {
+                        Some(-load.moment.dot(&axis) * configuration.turns[body])
+                    }
+                    Rotation::None | Rotation::Free => None,
+                }
+            })
+            .sum();
         self.model.gravity_potential(&configuration.frames)
             + self.model.load_potential(&frames)
+            + moments
             + springs
     }
 

@@ -38,6 +38,14 @@ pub enum ReductionError {
     LoadedDofHeld { name: String, origin: Origin },
     #[error("loaded dof `{name}` moves with the loaded dofs before it, never by itself")]
     LoadedDofRepeated { name: String, origin: Origin },
+    #[error(
+        "the constant moment of load `{load}` has no potential: body `{body}` turns about more than one direction"
+    )]
+    MomentWithoutPotential {
+        load: String,
+        body: String,
+        origin: Origin,
+    },
     #[error("coordinate `{coordinate}` moves without inertia at home")]
     NoInertia { coordinate: String, origin: Origin },
     #[error("at θ = {theta:?} coefficients are not finite numbers")]
@@ -56,6 +64,7 @@ impl Explain for ReductionError {
             Self::Modes { origin, .. }
             | Self::LoadedDofHeld { origin, .. }
             | Self::LoadedDofRepeated { origin, .. }
+            | Self::MomentWithoutPotential { origin, .. }
             | Self::NoInertia { origin, .. }
             | Self::NotFinite { origin, .. }
             | Self::NothingFlexible { origin } => Some(origin),
@@ -71,6 +80,9 @@ impl Explain for ReductionError {
             }
             Self::LoadedDofRepeated { .. } => {
                 "remove it, or choose another direction or point".into()
+            }
+            Self::MomentWithoutPotential { .. } => {
+                "replace the moment by opposite forces at two points of the body".into()
             }
             Self::NoInertia { .. } => {
                 "give a body that moves with it a mass or an inertia, or the coordinate a `rotor_inertia`".into()
