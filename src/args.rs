@@ -22,6 +22,21 @@ pub struct Args {
     pub reduce: ReduceArgs,
 }
 
+impl Args {
+    /// Standard output is to hold one JSON document, whatever happens.
+    pub fn json(&self) -> bool {
+        match &self.command {
+            None => self.reduce.json,
+            Some(Command::Validate(args)) => args.json,
+            Some(Command::Local(args)) => args.json,
+            Some(Command::Modes(args)) => args.json,
+            Some(Command::Eval(args)) => args.json,
+            Some(Command::Check(args)) => args.json,
+            Some(Command::Export(_)) => false,
+        }
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -15,7 +15,6 @@ const LONGEST_LINE: usize = 400;
 pub struct Failure {
     errors: Vec<Box<dyn Explain>>,
     sources: Vec<Source>,
-    told: bool,
 }
 
 impl Failure {
@@ -25,11 +24,7 @@ impl Failure {
             .into_iter()
             .map(|error| Box::new(error) as Box<dyn Explain>)
             .collect();
-        Self {
-            errors,
-            sources,
-            told: false,
-        }
+        Self { errors, sources }
     }
 
     /// A single error that points into no file.
@@ -45,13 +40,8 @@ impl Failure {
         }
     }
 
-    /// The same failure, which standard output has told already.
-    pub fn told(self) -> Self {
-        Self { told: true, ..self }
-    }
-
     /// One JSON document with all errors.
-    pub fn as_json(&self) -> String {
+    fn as_json(&self) -> String {
         let faults: Vec<_> = self
             .errors
             .iter()
@@ -107,7 +97,7 @@ impl From<OutputError> for Failure {
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// A list of generalised values has a wrong length.
-    #[error("--{option} has {found} value(s) or values that are not finite")]
+    #[error("--{option} has {found} value(s), but there are {}", counted(*rigid, *all))]
     WrongCount {
         /// The option.
         option: &'static str,
@@ -117,6 +107,16 @@ pub enum CommandError {
         rigid: usize,
         /// Number of generalised coordinates.
         all: usize,
+    },
+    /// NaN or infinite.
+    #[error("value {} of --{option} is {value}", place + 1)]
+    NotFinite {
+        /// The option.
+        option: &'static str,
+        /// Position in the list, from 0.
+        place: usize,
+        /// The value.
+        value: f64,
     },
     /// Neither a verb nor a mechanism file.
     #[error("no mechanism file was given")]
@@ -155,6 +155,14 @@ pub enum CommandError {
     Evaluation(#[from] reducer::reduced_model::EvaluationError),
 }
 
+fn counted(rigid: usize, all: usize) -> String {
+    if rigid == all {
+        format!("{all} coordinate(s)")
+    } else {
+        format!("{rigid} actuated coordinate(s) and {all} in all")
+    }
+}
+
 impl Explain for CommandError {
     fn origin(&self) -> Option<&reducer::description::mechanism::Origin> {
         None
@@ -163,11 +171,12 @@ impl Explain for CommandError {
     fn help(&self) -> Option<String> {
         match self {
             Self::WrongCount { rigid, all, .. } if rigid == all => {
-                Some(format!("give {all} comma-separated numbers"))
+                Some(format!("give {all} number(s), separated by commas"))
             }
             Self::WrongCount { rigid, all, .. } => Some(format!(
-                "give {rigid} numbers (actuated coordinates) or {all} (all coordinates), separated by commas"
+                "give {rigid} or {all} numbers, separated by commas"
             )),
+            Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
             Self::OtherMechanism { .. } => {
@@ -208,11 +217,8 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Writes all errors to standard error.
-pub fn show(failure: &Failure) {
-    if failure.told {
-        return;
-    }
+/// Writes all errors to standard error and, where asked for, as JSON to standard output.
+pub fn show(failure: &Failure, json: bool) {
     let handler = MietteHandlerOpts::new().unicode(true).build();
     let mut text = String::new();
     for error in &failure.errors {
@@ -223,8 +229,11 @@ pub fn show(failure: &Failure) {
     if failure.errors.len() > 1 {
         text.push_str(&format!("{} faults\n", failure.errors.len()));
     }
-    // There is no one left to tell when standard error is closed.
+    // There is no one left to tell when standard error or standard output is closed.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    if json {
+        let _ = print(&failure.as_json());
+    }
 }
 
 struct Place<'a> {

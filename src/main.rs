@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         Ok(commands::Outcome::Done) => ExitCode::SUCCESS,
         Ok(commands::Outcome::FellShort) => ExitCode::from(1),
         Err(failure) => {
-            diagnostics::show(&failure);
+            diagnostics::show(&failure, args.json());
             ExitCode::from(2)
         }
     }

@@ -15,11 +15,12 @@ const LOCKED_FREQUENCIES: usize = 10;
 pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     let mechanism = load(&args.mechanism)?;
     let fail = |failure: Failure| failure.with_sources(&mechanism);
-    if !args.anywhere {
-        mechanism
-            .check_configuration(&args.at.0)
-            .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
-    }
+    let admissible = if args.anywhere {
+        mechanism.check_values(&args.at.0)
+    } else {
+        mechanism.check_configuration(&args.at.0)
+    };
+    admissible.map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
     let reducer = LocalReducer::new(&mechanism).map_err(|e| fail(Failure::one(e)))?;
     let theta = &args.at.0;
     let coefficients = reducer.evaluate(theta).map_err(|e| fail(Failure::one(e)))?;
@@ -60,6 +61,18 @@ pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
+/// Refuses NaN and infinities.
+pub(super) fn finite(option: &'static str, values: &[f64]) -> Result<(), Failure> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(place) => Err(Failure::one(CommandError::NotFinite {
+            option,
+            place,
+            value: values[place],
+        })),
+        None => Ok(()),
+    }
+}
+
 /// A list of n generalised values; s values are those of θ, the others zero; none: all zero.
 pub(super) fn generalised(
     option: &'static str,
@@ -69,7 +82,8 @@ pub(super) fn generalised(
 ) -> Result<Vec<f64>, Failure> {
     let mut out = vec![0.0; n];
     if let Some(values) = given {
-        if values.len() != n && values.len() != s || values.iter().any(|v| !v.is_finite()) {
+        finite(option, values)?;
+        if values.len() != n && values.len() != s {
             return Err(Failure::one(CommandError::WrongCount {
                 option,
                 found: values.len(),

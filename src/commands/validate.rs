@@ -10,34 +10,22 @@ use serde_json::json;
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
-    let checked = load(&args.mechanism)
-        .map_err(Failure::from)
-        .and_then(|mechanism| {
-            if let Some(theta) = &args.at {
-                mechanism
-                    .check_configuration(&theta.0)
-                    .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
-            }
-            let built = Built::new(&mechanism, args.at.as_ref().map(|theta| theta.0.as_slice()))
-                .map_err(|error| Failure::one(error).with_sources(&mechanism))?;
-            Ok((mechanism, built))
-        });
-    match checked {
-        Ok((mechanism, built)) => {
-            let text = if args.json {
-                as_json(&mechanism, &built)
-            } else {
-                as_text(&mechanism, &built)
-            };
-            diagnostics::print(&text)?;
-            Ok(Outcome::Done)
-        }
-        Err(failure) if args.json => {
-            diagnostics::print(&failure.as_json())?;
-            Err(failure.told())
-        }
-        Err(failure) => Err(failure),
+    let mechanism = load(&args.mechanism)?;
+    let theta = args.at.as_ref().map(|theta| theta.0.as_slice());
+    if let Some(theta) = theta {
+        mechanism
+            .check_configuration(theta)
+            .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
     }
+    let built = Built::new(&mechanism, theta)
+        .map_err(|error| Failure::one(error).with_sources(&mechanism))?;
+    let text = if args.json {
+        as_json(&mechanism, &built)
+    } else {
+        as_text(&mechanism, &built)
+    };
+    diagnostics::print(&text)?;
+    Ok(Outcome::Done)
 }
 
 /// What only the assembled model knows.

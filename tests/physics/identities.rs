@@ -13,6 +13,22 @@ fn slopes(f: impl Fn(f64) -> Vec<f64>, h: f64) -> Vec<f64> {
         .collect()
 }
 
+fn size(values: &[f64]) -> f64 {
+    values.iter().fold(0.0_f64, |m, v| m.max(v.abs()))
+}
+
+/// Largest difference, relative to the expected values or to `floor` where they are smaller.
+fn gap(found: &[f64], expected: &[f64], floor: f64) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let difference: Vec<f64> = found.iter().zip(expected).map(|(a, b)| a - b).collect();
+    let reference = size(expected).max(floor);
+    if reference == 0.0 {
+        size(&difference)
+    } else {
+        size(&difference) / reference
+    }
+}
+
 fn along<'a>(
     reducer: &'a LocalReducer,
     theta: &'a [f64],
@@ -35,6 +51,26 @@ fn inside(file: &str, random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
+/// Relative difference of the gyroscopic tensor from the Christoffel symbols of the mass, by
+/// differences.
+pub fn christoffel_error(reducer: &LocalReducer, theta: &[f64], h: f64) -> f64 {
+    let c = reducer.evaluate(theta).expect("regular");
+    let n = c.n();
+    let gradient: Vec<Vec<f64>> = (0..n)
+        .map(|k| slopes(along(reducer, theta, k, |c| c.mass.clone()), h))
+        .collect();
+    let mut expected = vec![0.0; n * n * n];
+    for i in 0..n {
+        for j in 0..n {
+            for k in 0..n {
+                expected[(i * n + j) * n + k] = 0.5
+                    * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
+            }
+        }
+    }
+    gap(&c.gyroscopic(), &expected, 1e-3 * size(&c.mass))
+}
+
 #[test]
 fn gyroscopic_tensor_is_christoffels() {
     let mut random = Random(1);
@@ -48,32 +84,17 @@ fn gyroscopic_tensor_is_christoffels() {
         let reducer = reducer(file);
         for _ in 0..3 {
             let theta = inside(file, &mut random);
-            let c = reducer.evaluate(&theta).expect("regular");
-            let n = c.n();
-            let gradient: Vec<Vec<f64>> = (0..n)
-                .map(|k| slopes(along(&reducer, &theta, k, |c| c.mass.clone()), 1e-3))
-                .collect();
-            let mut expected = vec![0.0; n * n * n];
-            for i in 0..n {
-                for j in 0..n {
-                    for k in 0..n {
-                        expected[(i * n + j) * n + k] = 0.5
-                            * (gradient[k][i * n + j] + gradient[j][i * n + k]
-                                - gradient[i][j * n + k]);
-                    }
-                }
-            }
-            assert_close(file, &c.gyroscopic(), &expected, 1e-6);
+            let error = christoffel_error(&reducer, &theta, 1e-3);
+            assert!(error < 1e-6, "{file} {error:.1e} at {theta:?}");
         }
     }
 }
 
-/// Analytic gradients against differences, coordinates in units of unit mass, relative to the
-/// largest gradient along any θ.
-fn check_gradients(what: &str, reducer: &LocalReducer, theta: &[f64], tolerance: f64) {
+/// Analytic gradients against differences with step `h`, coordinates in units of unit mass,
+/// relative to the largest gradient along any θ.
+pub fn gradient_errors(reducer: &LocalReducer, theta: &[f64], h: f64) -> Vec<(&'static str, f64)> {
     let c = reducer.evaluate(theta).expect("regular");
-    let n = c.n();
-    let h = 1e-3;
+    let (n, s) = (c.n(), theta.len());
     let unit: Vec<f64> = (0..n).map(|i| 1.0 / c.mass[i * n + i].sqrt()).collect();
     let matrix = |m: &[f64]| -> Vec<f64> {
         (0..n * n)
@@ -81,56 +102,61 @@ fn check_gradients(what: &str, reducer: &LocalReducer, theta: &[f64], tolerance:
             .collect()
     };
     let vector = |v: &[f64]| -> Vec<f64> { (0..n).map(|i| v[i] * unit[i]).collect() };
-    let all = |pick: fn(&Coefficients) -> Vec<f64>| -> Vec<Vec<f64>> {
-        (0..theta.len())
+    let all = |pick: &dyn Fn(&Coefficients) -> Vec<f64>| -> Vec<Vec<f64>> {
+        (0..s)
             .map(|k| slopes(along(reducer, theta, k, pick), h))
             .collect()
     };
-    let join = |parts: &[Vec<f64>], scale: &dyn Fn(&[f64]) -> Vec<f64>| -> Vec<f64> {
-        parts.iter().flat_map(|p| scale(p)).collect()
+    // A gradient that vanishes is compared with a thousandth of what it is the gradient of.
+    let compare = |found: &[Vec<f64>],
+                   pick: &dyn Fn(&Coefficients) -> Vec<f64>,
+                   scale: &dyn Fn(&[f64]) -> Vec<f64>| {
+        let join = |parts: &[Vec<f64>]| parts.iter().flat_map(|p| scale(p)).collect::<Vec<f64>>();
+        gap(
+            &join(found),
+            &join(&all(pick)),
+            1e-3 * size(&scale(&pick(&c))),
+        )
     };
-    let s = theta.len();
-    for (name, found, expected) in [
+    // Virtual work: the force on θ is the slope of the potential.
+    let potential = all(&|c| vec![c.potential]);
+    let largest = size(&c.force).max(1e-3);
+    let work = (0..s).map(|k| (potential[k][0] + c.force[k]).abs() / largest);
+    let velocity = all(&|c| c.outputs.iter().flat_map(|o| o.position).collect());
+    let output = (0..s).flat_map(|k| {
+        let found =
+            (c.outputs.iter()).flat_map(move |o| (0..3).map(move |i| o.jacobian[i * n + k]));
+        let pairs = found.zip(&velocity[k]).map(|(a, b)| (a - b).abs());
+        pairs.collect::<Vec<f64>>()
+    });
+    let worst = |errors: &mut dyn Iterator<Item = f64>| errors.fold(0.0_f64, f64::max);
+    vec![
         (
             "mass",
-            join(&c.mass_gradient[..s], &matrix),
-            join(&all(|c| c.mass.clone()), &matrix),
+            compare(&c.mass_gradient[..s], &|c| c.mass.clone(), &matrix),
         ),
         (
             "stiffness",
-            join(&c.stiffness_gradient, &matrix),
-            join(&all(|c| c.stiffness.clone()), &matrix),
+            compare(&c.stiffness_gradient, &|c| c.stiffness.clone(), &matrix),
         ),
         (
             "force",
-            join(&c.force_gradient, &vector),
-            join(&all(|c| c.force.clone()), &vector),
+            compare(&c.force_gradient, &|c| c.force.clone(), &vector),
         ),
-    ] {
-        assert_close(&format!("{what} {name}"), &found, &expected, tolerance);
-    }
-    for k in 0..s {
-        let d = |pick: fn(&Coefficients) -> Vec<f64>| slopes(along(reducer, theta, k, pick), h);
-        // Virtual work: the force on θ is the slope of the potential.
-        let potential = d(|c| vec![c.potential]);
-        let scale = c.force.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
-        assert!(
-            (potential[0] + c.force[k]).abs() < tolerance * scale,
-            "{what}: {} {}",
-            potential[0],
-            c.force[k]
-        );
-        for (o, output) in c.outputs.iter().enumerate() {
-            let velocity = slopes(
-                along(reducer, theta, k, move |c| c.outputs[o].position.to_vec()),
-                h,
-            );
-            let n = c.n();
-            let found: Vec<f64> = (0..3).map(|i| output.jacobian[i * n + k]).collect();
-            for (a, b) in found.iter().zip(&velocity) {
-                assert!((a - b).abs() < 1e-8, "{what} output {found:?} {velocity:?}");
-            }
-        }
+        ("potential", worst(&mut { work })),
+        ("output", worst(&mut { output })),
+    ]
+}
+
+#[track_caller]
+pub fn check_gradients(what: &str, reducer: &LocalReducer, theta: &[f64], tolerance: f64) {
+    for (name, error) in gradient_errors(reducer, theta, 1e-3) {
+        let allowed = if name == "output" {
+            1e-2 * tolerance
+        } else {
+            tolerance
+        };
+        assert!(error < allowed, "{what} {name} {error:.2e} at {theta:?}");
     }
 }
 

@@ -2,8 +2,13 @@
 
 mod beams;
 mod flexible;
+mod forces;
 mod gauges;
 mod identities;
+mod invariance;
 mod lagrange;
+mod loops;
+mod plane;
+mod random_mechanisms;
 mod rigid;
 mod support;

@@ -21,11 +21,16 @@ pub fn reducer(file: &str) -> LocalReducer {
 
 /// A mechanism of `tests/fixtures/`, reduced.
 pub fn fixture(file: &str) -> LocalReducer {
+    fixture_with(file, "")
+}
+
+/// A mechanism of `tests/fixtures/` with parts added at its end, reduced.
+pub fn fixture_with(file: &str, parts: &str) -> LocalReducer {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(file);
-    let mechanism = description::load(&path).unwrap_or_else(|faults| panic!("{file}: {faults}"));
-    LocalReducer::new(&mechanism).unwrap_or_else(|error| panic!("{file}: {error}"))
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}")) + parts;
+    LocalReducer::new(&mechanism_from(&text)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// Frobenius norm of a third-order tensor.

@@ -1,7 +1,7 @@
 //! Home: closing the drawn mechanism, counting its freedoms and finding independent loop equations.
 
 use super::closure::Posture;
-use super::skeleton::Skeleton;
+use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
 use crate::linalg;
@@ -85,6 +85,11 @@ impl Kinematics {
         self.skeleton.length
     }
 
+    /// How a body can turn.
+    pub fn rotation(&self, body: usize) -> Rotation {
+        self.skeleton.rotations[self.skeleton.body_link[body]].0
+    }
+
     /// θ at which the mechanism is drawn.
     pub fn home(&self) -> &[f64] {
         &self.home_theta
@@ -92,11 +97,10 @@ impl Kinematics {
 
     /// Gauss-Newton from the drawing with θ held at home; shortest corrections.
     fn assemble(&mut self, mechanism: &Mechanism) -> Result<(), KinematicsError> {
-        let n = self.skeleton.n_coordinates;
-        if n == 0 {
-            return Ok(());
-        }
         for _ in 0..30 {
+            if self.skeleton.n_coordinates == 0 {
+                break;
+            }
             let jacobians = self.skeleton.link_jacobians(&self.home);
             let closure = self.skeleton.cut_rows(&self.home, &jacobians);
             let gauges = self.skeleton.gauge_rows(&self.home, &jacobians);
@@ -148,14 +152,7 @@ impl Kinematics {
         let mobility = n - self.rows.len();
         let locked = stack(&closure, &self.skeleton.gauge_rows(&self.home, &jacobians));
         if mobility != s {
-            return Err(KinematicsError::Mobility {
-                mobility,
-                actuated: s,
-                free_joint: (mobility > s)
-                    .then(|| linalg::null_direction(&locked))
-                    .and_then(|z| self.largest_joint(z.as_slice())),
-                origin: self.first_coordinate().origin,
-            });
+            return Err(self.wrong_mobility(mobility, &locked));
         }
         if s == 0 {
             return Ok(());
@@ -174,6 +171,33 @@ impl Kinematics {
         self.home_amplification = motion.amplification;
         self.orientation = lu.determinant().signum();
         Ok(())
+    }
+
+    /// The error that names a free joint or a coordinate too many; `locked` are the closure rows
+    /// followed by those of the actuated coordinates.
+    fn wrong_mobility(&self, mobility: usize, locked: &DMatrix<f64>) -> KinematicsError {
+        let actuated = self.coordinates.len();
+        let culprit = if mobility > actuated {
+            let motion = linalg::null_direction(locked);
+            self.largest_joint(motion.as_slice())
+        } else {
+            // The first coordinate whose row adds nothing to those before it.
+            let first = locked.nrows() - actuated;
+            (0..actuated)
+                .find(|k| {
+                    let upto = locked.rows(0, first + k + 1).into_owned();
+                    let rank = linalg::independent_rows(&upto, RANK_TOLERANCE).len();
+                    rank < self.rows.len() + k + 1
+                })
+                .map(|k| self.coordinates[k].clone())
+        };
+        let culprit = culprit.unwrap_or_default();
+        KinematicsError::Mobility {
+            mobility,
+            actuated,
+            culprit: culprit.name,
+            origin: culprit.origin,
+        }
     }
 
     /// [independent closure rows; actuated rows], square.
@@ -203,18 +227,17 @@ impl Kinematics {
         worst
     }
 
-    /// Name of the joint with the largest rate.
-    pub(super) fn largest_joint(&self, rates: &[f64]) -> Option<String> {
-        let (c, _) = rates
-            .iter()
-            .enumerate()
-            .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-        let link = self
-            .skeleton
-            .links
-            .iter()
-            .find(|link| link.first <= c && c < link.first + link.motion.dofs())?;
-        link.joint.map(|j| self.joints[j.0].name.clone())
+    /// The joint with the largest rate.
+    pub(super) fn largest_joint(&self, rates: &[f64]) -> Option<Named> {
+        let size = |link: &Link| {
+            let own = rates.iter().skip(link.first).take(link.motion.dofs());
+            own.fold(0.0_f64, |m, rate| m.max(rate.abs()))
+        };
+        let links = self.skeleton.links.iter();
+        links
+            .filter_map(|link| Some((size(link), link.joint?)))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+            .map(|(_, joint)| self.joints[joint.0].clone())
     }
 
     pub(super) fn singular(
@@ -228,7 +251,7 @@ impl Kinematics {
             kind,
             theta,
             coordinate: coordinate.name,
-            joint: self.largest_joint(rates).unwrap_or_default(),
+            joint: self.largest_joint(rates).unwrap_or_default().name,
             origin: coordinate.origin,
         }
     }

@@ -4,6 +4,7 @@
 //! the unknowns as well as in the residuals.
 
 use super::skeleton::{Elementary, Gauge, Link, Mount, Skeleton};
+use crate::description::mechanism::JointKind;
 use crate::lie::{Frame, Vector6, exp_rotation, linear};
 use crate::model::joint::{self, RelativeMotion};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
@@ -13,6 +14,8 @@ use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 pub(super) struct State {
     pub coordinates: Vec<f64>,
     pub balls: Vec<Matrix3<f64>>,
+    /// Angles of cut hinges, followed through full turns; one per cut.
+    pub cut_angles: Vec<f64>,
 }
 
 /// A state with the frames of all links.
@@ -30,6 +33,7 @@ impl Skeleton {
         State {
             coordinates: vec![0.0; self.n_coordinates],
             balls: vec![Matrix3::identity(); self.n_balls],
+            cut_angles: vec![0.0; self.cuts.len()],
         }
     }
 
@@ -54,6 +58,30 @@ impl Skeleton {
                 None => relative,
             };
         }
+        for (i, cut) in self.cuts.iter().enumerate() {
+            if cut.kind == JointKind::Hinge {
+                let near = posture.state.cut_angles[i];
+                let d = self.cut_motion(posture, i).d;
+                posture.state.cut_angles[i] = joint::hinge_angle(&d, near);
+            }
+        }
+    }
+
+    /// Angle of every hinge since the drawing, full turns counted; zero for other joints.
+    pub(super) fn hinge_angles(&self, posture: &Posture) -> Vec<f64> {
+        let mut out = vec![0.0; self.is_hinge.len()];
+        for link in &self.links {
+            if let Some(joint) = link.joint.filter(|joint| self.is_hinge[joint.0]) {
+                out[joint.0] = match link.motion {
+                    Elementary::Turn(_) => posture.state.coordinates[link.first],
+                    _ => 0.0,
+                };
+            }
+        }
+        for (cut, angle) in self.cuts.iter().zip(&posture.state.cut_angles) {
+            out[cut.joint.0] = *angle;
+        }
+        out
     }
 
     fn joint_frame(&self, link: &Link, state: &State) -> Frame {
@@ -134,12 +162,8 @@ impl Skeleton {
     }
 
     /// Divisor that makes row `r` of a joint unit-free: translations come first in every kind.
-    pub(super) fn row_scale(
-        &self,
-        kind: crate::description::mechanism::JointKind,
-        r: usize,
-    ) -> f64 {
-        use crate::description::mechanism::JointKind as K;
+    pub(super) fn row_scale(&self, kind: JointKind, r: usize) -> f64 {
+        use JointKind as K;
         let translations = match kind {
             K::Fixed | K::Hinge | K::Universal | K::Spherical => 3,
             K::Prismatic | K::Cylindrical => 2,

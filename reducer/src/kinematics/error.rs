@@ -16,8 +16,8 @@ pub enum SingularityKind {
 impl std::fmt::Display for SingularityKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Actuator => "an actuator singularity",
-            Self::ConfigurationSpace => "a configuration-space singularity",
+            Self::Actuator => "an actuator singularity, where the mechanism moves although all actuators are locked",
+            Self::ConfigurationSpace => "a configuration-space singularity, where motions branch",
         })
     }
 }
@@ -54,16 +54,20 @@ pub enum KinematicsError {
         origin: Origin,
     },
     #[error(
-        "the mechanism has {mobility} degree(s) of freedom as rigid bodies but {actuated} actuated coordinate(s)"
+        "{actuated} actuated coordinate(s) cannot determine a mechanism with {mobility} degree(s) of freedom: {}",
+        if mobility > actuated { format!("joint `{culprit}` still moves with all actuators locked") }
+        else { format!("coordinate `{culprit}` cannot move independently of the others") }
     )]
     Mobility {
         mobility: usize,
         actuated: usize,
-        /// Joint that still moves with all actuators locked.
-        free_joint: Option<String>,
+        /// Joint that still moves with all actuators locked, or coordinate that cannot move.
+        culprit: String,
         origin: Origin,
     },
-    #[error("θ = {theta:?} is at {kind} (coordinate `{coordinate}`, joint `{joint}`)")]
+    #[error(
+        "θ = {theta:?} is at or too close to {kind} (joint `{joint}` moves most; coordinate `{coordinate}` is farthest from home)"
+    )]
     Singular {
         kind: SingularityKind,
         theta: Vec<f64>,
@@ -72,7 +76,7 @@ pub enum KinematicsError {
         origin: Origin,
     },
     #[error(
-        "θ = {theta:?} cannot be reached from home: the path ends at {kind} near θ = {reached:?} (coordinate `{coordinate}`, joint `{joint}`)"
+        "θ = {theta:?} cannot be reached from home: near θ = {reached:?} the path ends at {kind} (joint `{joint}` moves most; coordinate `{coordinate}` is farthest from home)"
     )]
     Blocked {
         kind: SingularityKind,
@@ -80,6 +84,12 @@ pub enum KinematicsError {
         reached: Vec<f64>,
         coordinate: String,
         joint: String,
+        origin: Origin,
+    },
+    #[error("θ = {theta:?} is too far from home to be reached along coordinate `{coordinate}`")]
+    TooFar {
+        theta: Vec<f64>,
+        coordinate: String,
         origin: Origin,
     },
     #[error(
@@ -109,6 +119,7 @@ impl Explain for KinematicsError {
             | Self::Mobility { origin, .. }
             | Self::Singular { origin, .. }
             | Self::Blocked { origin, .. }
+            | Self::TooFar { origin, .. }
             | Self::Inconsistent { origin, .. }
             | Self::BadCoordinates { origin, .. } => Some(origin),
         }
@@ -128,19 +139,19 @@ impl Explain for KinematicsError {
             Self::FarFromDrawing { .. } => {
                 "draw the mechanism more exactly at home, or raise home_tolerance".into()
             }
-            Self::Mobility { mobility, actuated, free_joint, .. } => {
-                if mobility > actuated {
-                    match free_joint {
-                        Some(joint) => format!("actuate joint `{joint}`, which moves with all actuators locked, or replace it by a joint with fewer freedoms"),
-                        None => "add actuated coordinates or joints with fewer freedoms".into(),
-                    }
-                } else {
-                    "remove actuated coordinates, or use joints with more freedoms".into()
-                }
+            Self::Mobility { mobility, actuated, .. } if mobility > actuated => {
+                "actuate it, replace it by a joint with fewer freedoms, or, if the mechanism is drawn folded or aligned, draw it at another home".into()
             }
-            Self::Singular { .. } | Self::Blocked { .. } => {
-                "keep the domain away from this configuration".into()
+            Self::Mobility { .. } => {
+                "remove this coordinate, or use joints with more freedoms".into()
             }
+            Self::Singular { .. } => {
+                "keep home and the domain away from this configuration".into()
+            }
+            Self::Blocked { .. } => {
+                "end the coordinates' ranges before this configuration, or draw the mechanism at a home beyond it".into()
+            }
+            Self::TooFar { .. } => "choose a configuration closer to home".into(),
             Self::Inconsistent { .. } => {
                 "choose a home that is not special (for instance not folded or aligned)".into()
             }

@@ -12,3 +12,4 @@ pub use assembly::Kinematics;
 pub use error::{KinematicsError, SingularityKind};
 pub use motion::Motion;
 pub use path::Configuration;
+pub use skeleton::Rotation;

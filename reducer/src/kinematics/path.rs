@@ -17,6 +17,9 @@ const SHORTEST_STEP: f64 = 1.0 / 16384.0;
 /// faster than at home for the same actuator speed.
 const SINGULAR: f64 = 1e-2;
 
+/// Regularity above which a path is not blocked by a singularity but too long for its steps.
+const REGULAR: f64 = 0.3;
+
 /// An undeformed configuration with its motion.
 #[derive(Debug, Clone)]
 pub struct Configuration {
@@ -24,11 +27,12 @@ pub struct Configuration {
     pub theta: Vec<f64>,
     /// Frame of every body.
     pub frames: Vec<Frame>,
+    /// Angle of every hinge since the drawing, full turns counted; zero for other joints.
+    pub hinge_angles: Vec<f64>,
+    /// Angle since the drawing of every body that turns about a fixed direction; zero for others.
+    pub turns: Vec<f64>,
     /// Velocities of every body and their derivatives.
     pub motion: Motion,
-    /// Displacement of every joint since the drawing, without wrapping of angles; none for joints
-    /// that close loops or have several coordinates.
-    pub joints: Vec<Option<f64>>,
     /// Joint coordinates: unit-free closeness to a singularity, 1 at home and 0 there.
     pub regularity: f64,
 }
@@ -206,23 +210,11 @@ impl Kinematics {
                 .iter()
                 .map(|&link| posture.frames[link])
                 .collect(),
+            hinge_angles: self.skeleton.hinge_angles(&posture),
+            turns: self.skeleton.turns(&posture),
             motion,
-            joints: self.joint_displacements(&posture),
             regularity,
         })
-    }
-
-    fn joint_displacements(&self, posture: &Posture) -> Vec<Option<f64>> {
-        let mut out = vec![None; self.joints.len()];
-        let mut coordinates = vec![0; self.joints.len()];
-        for link in &self.skeleton.links {
-            if let Some(joint) = link.joint {
-                coordinates[joint.0] += link.motion.dofs();
-                out[joint.0] =
-                    (coordinates[joint.0] == 1).then(|| posture.state.coordinates[link.first]);
-            }
-        }
-        out
     }
 
     fn singularity(&self, posture: &Posture) -> (SingularityKind, Vec<f64>) {
@@ -256,20 +248,30 @@ impl Kinematics {
             kind,
             theta: theta.to_vec(),
             coordinate: coordinate.name,
-            joint: self.largest_joint(&rates).unwrap_or_default(),
+            joint: self.largest_joint(&rates).unwrap_or_default().name,
             origin: coordinate.origin,
         }
     }
 
     fn blocked(&self, posture: &Posture, theta: &[f64], done: f64) -> KinematicsError {
-        let (kind, rates) = self.singularity(posture);
         let coordinate = self.farthest_coordinate(theta);
+        let motion = self
+            .skeleton
+            .motion(posture, &self.rows, &self.factor(posture));
+        if motion.is_some_and(|m| self.home_amplification / m.amplification > REGULAR) {
+            return KinematicsError::TooFar {
+                theta: theta.to_vec(),
+                coordinate: coordinate.name,
+                origin: coordinate.origin,
+            };
+        }
+        let (kind, rates) = self.singularity(posture);
         KinematicsError::Blocked {
             kind,
             theta: theta.to_vec(),
             reached: self.between(theta, done),
             coordinate: coordinate.name,
-            joint: self.largest_joint(&rates).unwrap_or_default(),
+            joint: self.largest_joint(&rates).unwrap_or_default().name,
             origin: coordinate.origin,
         }
     }

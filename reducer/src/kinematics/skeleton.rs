@@ -5,11 +5,12 @@
 //! always stay in the tree, so that their coordinates are unknowns themselves.
 
 use super::KinematicsError;
+use super::closure::Posture;
 use crate::description::mechanism::{
     Attachment, BodyKind, BodyRef, Drive, JointId, JointKind, Mechanism, Plane,
 };
 use crate::lie::{Frame, Vector6, join};
-use crate::model::{has_no_orientation, plane_normal};
+use crate::model::{drawn_frame, has_no_orientation, node_frame, plane_normal};
 use nalgebra::Vector3;
 
 /// An elementary joint. The axis is in the joint's frame.
@@ -93,6 +94,17 @@ pub(super) enum Gauge {
     Distance { a: Mount, b: Mount, drawn: f64 },
 }
 
+/// How a link can turn in inertial space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rotation {
+    /// Not at all.
+    None,
+    /// About this fixed direction.
+    About(Vector3<f64>),
+    /// About changing directions.
+    Free,
+}
+
 /// The skeleton of a mechanism.
 #[derive(Debug, Clone)]
 pub struct Skeleton {
@@ -105,6 +117,10 @@ pub struct Skeleton {
     pub(super) n_balls: usize,
     /// Joint coordinates that are lengths.
     pub(super) is_length: Vec<bool>,
+    /// Joints that are hinges.
+    pub(super) is_hinge: Vec<bool>,
+    /// How each link can turn, and the sense of its own joint about a fixed direction.
+    pub(super) rotations: Vec<(Rotation, f64)>,
     /// Length by which translations are made comparable with rotations.
     pub(super) length: f64,
 }
@@ -131,6 +147,12 @@ impl Skeleton {
             n_coordinates: 0,
             n_balls: 0,
             is_length: Vec::new(),
+            rotations: Vec::new(),
+            is_hinge: mechanism
+                .joints
+                .iter()
+                .map(|joint| joint.kind == JointKind::Hinge)
+                .collect(),
             length: characteristic_length(mechanism),
         };
         let mut joint_coordinate = vec![None; mechanism.joints.len()];
@@ -177,7 +199,50 @@ impl Skeleton {
             };
             skeleton.gauges.push(gauge);
         }
+        skeleton.find_rotations();
         Ok(skeleton)
+    }
+
+    /// Parallel axes stay parallel: what turns about nothing else turns about a fixed direction.
+    fn find_rotations(&mut self) {
+        let drawn = self.posture(self.drawn_state());
+        for link in &self.links {
+            let (before, parent) = match link.parent {
+                Some(p) => (drawn.frames[p].compose(&link.before), self.rotations[p].0),
+                None => (link.before, Rotation::None),
+            };
+            let own = match (link.motion, parent) {
+                (Elementary::Locked | Elementary::Slide(_), _) => (parent, 0.0),
+                (Elementary::Ball, _) | (_, Rotation::Free) => (Rotation::Free, 0.0),
+                (Elementary::Turn(axis), Rotation::None) => {
+                    (Rotation::About(before.rotation * axis), 1.0)
+                }
+                (Elementary::Turn(axis), Rotation::About(fixed)) => {
+                    let axis = before.rotation * axis;
+                    if axis.cross(&fixed).norm() < 1e-9 {
+                        (parent, axis.dot(&fixed).signum())
+                    } else {
+                        (Rotation::Free, 0.0)
+                    }
+                }
+            };
+            self.rotations.push(own);
+        }
+    }
+
+    /// Angle since the drawing of every body that turns about a fixed direction, full turns
+    /// counted; zero for others.
+    pub(super) fn turns(&self, posture: &Posture) -> Vec<f64> {
+        let mut turns: Vec<f64> = Vec::with_capacity(self.links.len());
+        for (link, (rotation, sense)) in self.links.iter().zip(&self.rotations) {
+            let carried = link.parent.map_or(0.0, |p| turns[p]);
+            turns.push(match (link.motion, rotation) {
+                (_, Rotation::Free) => 0.0,
+                (Elementary::Turn(_), _) => carried + sense * posture.state.coordinates[link.first],
+                _ => carried,
+            });
+        }
+        self.body_link.iter().map(|&link| turns[link]).collect()
     }
 
     /// The link and frame of an attachment.
@@ -273,26 +338,6 @@ impl Skeleton {
             self.n_balls += 1;
         }
         self.links.len() - 1
-    }
-}
-
-/// Frame of the attachment's node in its body.
-pub(crate) fn node_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
-    match at.body {
-        BodyRef::Ground => Frame::identity(),
-        BodyRef::Body(body) => match &mechanism.bodies[body.0].kind {
-            BodyKind::Beam(chain) => chain.nodes[at.node],
-            _ => Frame::identity(),
-        },
-    }
-}
-
-/// Frame of an attachment as drawn.
-pub(crate) fn drawn_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
-    let inner = node_frame(mechanism, at).compose(&at.frame);
-    match at.body {
-        BodyRef::Ground => inner,
-        BodyRef::Body(body) => mechanism.bodies[body.0].frame.compose(&inner),
     }
 }
 

@@ -1,13 +1,14 @@
 //! From a validated mechanism to the full model.
 
 use super::beam::BeamElement;
+use super::drawing::{has_no_orientation, plane_normal};
 use super::{
     BodyModel, FullModel, ModelDrive, ModelJoint, ModelLoad, ModelLoaded, ModelSpring, Mount, Node,
     PlacedBeam, joint,
 };
 use crate::description::mechanism::{
     Attachment, BeamChain, BodyKind, BodyRef, Drive, JointKind, LoadedKind, Mechanism, Origin,
-    Plane, RigidInertia, SpringKind,
+    RigidInertia, SpringKind,
 };
 use crate::error::Explain;
 use crate::lie::{Frame, Matrix6, Vector6, join, skew};
@@ -22,40 +23,57 @@ const RANK_TOLERANCE: f64 = 1e-8;
 #[derive(Debug, Clone, Error)]
 #[allow(missing_docs)]
 pub enum ModelError {
-    #[error("body `{body}` cannot move in the plane: its frames leave it")]
-    OutOfPlane { body: String, origin: Origin },
-    #[error("gravity has a component across the plane of the mechanism")]
-    GravityOutOfPlane,
+    #[error("joint `{joint}` does not fit a planar mechanism: {} leaves the plane `{plane}`", axis_words(*.kind))]
+    OutOfPlane {
+        joint: String,
+        kind: JointKind,
+        plane: &'static str,
+        origin: Origin,
+    },
+    #[error("gravity has a component across the plane `{plane}` of the mechanism")]
+    GravityOutOfPlane { plane: &'static str, origin: Origin },
+}
+
+fn axis_words(kind: JointKind) -> &'static str {
+    match kind {
+        JointKind::Universal => "the motion about its axes",
+        _ => "the motion that its axis allows",
+    }
 }
 
 impl Explain for ModelError {
     fn origin(&self) -> Option<&Origin> {
         match self {
-            Self::OutOfPlane { origin, .. } => Some(origin),
-            Self::GravityOutOfPlane => None,
+            Self::OutOfPlane { origin, .. } | Self::GravityOutOfPlane { origin, .. } => {
+                Some(origin)
+            }
         }
     }
 
     fn help(&self) -> Option<String> {
         Some(match self {
-            Self::OutOfPlane { .. } => {
-                "draw all joints of a planar mechanism for motion in its plane, or remove `plane`"
-                    .into()
+            Self::OutOfPlane { kind, .. } => {
+                let axis = match kind {
+                    JointKind::Hinge => "turn its axis across the plane",
+                    JointKind::Prismatic => "turn its axis into the plane",
+                    JointKind::Universal => "turn one of its axes across the plane",
+                    _ => "turn its axis across the plane or into it",
+                };
+                format!("{axis}, or remove `plane`")
             }
-            Self::GravityOutOfPlane => "choose gravity in the plane, or remove `plane`".into(),
+            Self::GravityOutOfPlane { .. } => {
+                "choose gravity in the plane, or remove `plane`".into()
+            }
         })
     }
 }
 
 impl FullModel {
     /// Builds the model; `home` are the frames of all bodies in the assembled home configuration.
-    pub fn new(mechanism: &Mechanism, home: &[Frame], length: f64) -> Result<Self, ModelError> {
+    ///
+    /// Of a planar mechanism [`check_plane`] must have approved.
+    pub fn new(mechanism: &Mechanism, home: &[Frame], length: f64) -> Self {
         let normal = mechanism.plane.map(plane_normal);
-        if normal
-            .is_some_and(|n| n.dot(&mechanism.gravity).abs() > 1e-12 * mechanism.gravity.norm())
-        {
-            return Err(ModelError::GravityOutOfPlane);
-        }
         let mut model = Self {
             bodies: Vec::new(),
             nodes: Vec::new(),
@@ -83,7 +101,7 @@ impl FullModel {
         model.sum_body_inertia();
         model.add_connections(mechanism);
         model.find_independent_rows(home);
-        Ok(model)
+        model
     }
 
     fn add_body(
@@ -226,9 +244,9 @@ impl FullModel {
             self.drives.push(drive);
         }
         for spring in &mechanism.springs {
-            let (drive, rest, joint) = match &spring.kind {
+            let (drive, joint, rest) = match &spring.kind {
                 SpringKind::Joint { joint, rest } => {
-                    (self.joint_drive(joint.0), *rest, Some(joint.0))
+                    (self.joint_drive(joint.0), Some(joint.0), *rest)
                 }
                 SpringKind::Points { a, b, length } => (
                     ModelDrive {
@@ -237,8 +255,8 @@ impl FullModel {
                         coordinate: None,
                         scalar: None,
                     },
-                    *length,
                     None,
+                    *length,
                 ),
             };
             self.springs.push(ModelSpring {
@@ -354,24 +372,4 @@ fn point_mass(mass: f64, at: &Vector3<f64>) -> Matrix6 {
     m.fixed_view_mut::<3, 3>(3, 0).copy_from(&s);
     m.fixed_view_mut::<3, 3>(3, 3).copy_from(&(-(s * skew(at))));
     m
-}
-
-/// A point body that no joint orients keeps its orientation.
-pub(crate) fn has_no_orientation(mechanism: &Mechanism, body: usize) -> bool {
-    let touches = |r: &Attachment| matches!(r.body, BodyRef::Body(b) if b.0 == body);
-    matches!(mechanism.bodies[body].kind, BodyKind::Point { .. })
-        && mechanism
-            .joints
-            .iter()
-            .filter(|j| touches(&j.a) || touches(&j.b))
-            .all(|j| j.kind == JointKind::Spherical)
-}
-
-/// Unit normal of a coordinate plane.
-pub(crate) fn plane_normal(plane: Plane) -> Vector3<f64> {
-    match plane {
-        Plane::Xy => Vector3::z(),
-        Plane::Xz => Vector3::y(),
-        Plane::Yz => Vector3::x(),
-    }
 }

@@ -6,6 +6,7 @@
 use crate::description::mechanism::JointKind;
 use crate::lie::{self, Frame, Vector6, bracket, join};
 use nalgebra::Vector3;
+use std::f64::consts::TAU;
 
 /// Up to six rows over a six-vector.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +120,12 @@ pub fn coordinate_row(kind: JointKind) -> Option<Vector6> {
         JointKind::Prismatic => Some(Vector6::ith(2, 1.0)),
         _ => None,
     }
+}
+
+/// Angle of a hinge, the one within half a turn of `near`.
+pub fn hinge_angle(d: &Frame, near: f64) -> f64 {
+    let angle = d.rotation[(1, 0)].atan2(d.rotation[(0, 0)]);
+    angle + TAU * ((near - angle) / TAU).round()
 }
 
 /// Frames a and b of a joint for given frames of the two nodes, and what joins them.

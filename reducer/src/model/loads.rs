@@ -31,7 +31,7 @@ impl FullModel {
         }
     }
 
-    /// Potential of constant forces (moments have none unless the motion is planar).
+    /// Potential of constant forces; that of moments depends on how the bodies have turned.
     pub fn load_potential(&self, frames: &[Frame]) -> f64 {
         self.loads
             .iter()

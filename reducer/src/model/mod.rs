@@ -6,6 +6,7 @@
 pub mod beam;
 mod build;
 mod dofs;
+mod drawing;
 mod inertia;
 pub mod joint;
 mod loads;
@@ -20,7 +21,8 @@ use beam::BeamElement;
 use nalgebra::Vector3;
 
 pub use build::ModelError;
-pub(crate) use build::{has_no_orientation, plane_normal};
+pub use drawing::check_plane;
+pub(crate) use drawing::{drawn_frame, has_no_orientation, node_frame, plane_normal};
 pub use saddle::{Factor, Saddle, SaddleError};
 pub use springs::SpringState;
 pub use statics::{Equilibrium, StaticsError};
@@ -98,9 +100,9 @@ pub struct ModelDrive {
 pub struct ModelSpring {
     /// What it acts on.
     pub drive: ModelDrive,
-    /// The joint, where it acts on one.
+    /// The joint across which it acts; none: between two points.
     pub joint: Option<usize>,
-    /// Coordinate at which it is relaxed.
+    /// Relaxed distance, or displacement of the joint since the drawing.
     pub rest: f64,
     /// Stiffness.
     pub stiffness: f64,

@@ -1,7 +1,7 @@
 //! Springs and dampers at a configuration: force, stiffness, and how they change with it.
 
 use super::rows::{ConstraintRows, line, mount_frame};
-use super::{FullModel, ModelDrive};
+use super::{FullModel, ModelDrive, joint};
 use crate::lie::{Frame, Vector6};
 use faer::Mat;
 
@@ -21,14 +21,17 @@ pub struct SpringState {
 }
 
 impl FullModel {
-    /// All springs at a configuration; `joints` holds unwrapped displacements where known.
-    pub fn spring_states(&self, frames: &[Frame], joints: &[Option<f64>]) -> Vec<SpringState> {
+    /// All springs at a configuration.
+    ///
+    /// Frames tell a hinge's angle up to full turns; `hinge_angles` (one per joint) tell the turns.
+    /// Where they are left out every hinge is within half a turn of the drawing.
+    pub fn spring_states(&self, frames: &[Frame], hinge_angles: &[f64]) -> Vec<SpringState> {
         self.springs
             .iter()
             .map(|spring| {
-                let known = spring.joint.and_then(|j| joints.get(j).copied().flatten());
-                let value = known.unwrap_or_else(|| self.coordinate_value(&spring.drive, frames));
-                let stretch = value - spring.rest;
+                let near = spring.joint.and_then(|joint| hinge_angles.get(joint));
+                let near = near.copied().unwrap_or(0.0);
+                let stretch = self.coordinate_value(&spring.drive, frames, near) - spring.rest;
                 SpringState {
                     row: self.coordinate_entries(&spring.drive, frames, None),
                     tension: spring.stiffness * stretch,
@@ -52,14 +55,15 @@ impl FullModel {
             .collect()
     }
 
-    /// Joint displacement since the drawing, or distance between the ends.
-    pub(super) fn coordinate_value(&self, drive: &ModelDrive, frames: &[Frame]) -> f64 {
+    /// Joint displacement since the drawing (an angle within half a turn of `near`), or distance
+    /// between the ends.
+    pub(super) fn coordinate_value(&self, drive: &ModelDrive, frames: &[Frame], near: f64) -> f64 {
         match &drive.coordinate {
             None => line(&drive.a, &drive.b, frames, None).distance,
             Some(row) => {
                 let d = mount_frame(&drive.a, frames).relative(&mount_frame(&drive.b, frames));
                 if row[5] != 0.0 {
-                    d.rotation[(1, 0)].atan2(d.rotation[(0, 0)])
+                    joint::hinge_angle(&d, near)
                 } else {
                     d.position.z
                 }

@@ -50,7 +50,7 @@ impl FullModel {
         let held: Vec<f64> = self
             .drives
             .iter()
-            .map(|drive| self.coordinate_value(drive, start))
+            .map(|drive| self.coordinate_value(drive, start, 0.0))
             .collect();
         let mut state = Equilibrium {
             frames: start.to_vec(),
@@ -338,7 +338,7 @@ impl FullModel {
         }
         for (drive, value) in self.drives.iter().zip(held) {
             let deflection = drive.scalar.map_or(0.0, |i| state.scalars[i]);
-            out.push(self.coordinate_value(drive, &state.frames) - value - deflection);
+            out.push(self.coordinate_value(drive, &state.frames, *value) - value - deflection);
         }
         out
     }

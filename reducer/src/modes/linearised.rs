@@ -61,7 +61,7 @@ impl<'a> Linearised<'a> {
                 motion_matrix(model, &columns)
             })
             .collect();
-        let springs = model.spring_states(&frames, &configuration.joints);
+        let springs = model.spring_states(&frames, &configuration.hinge_angles);
         let (rows, row_rates, factor) = match saddle {
             Some(saddle) => {
                 let rows = model.constraint_rows(&frames, with_loaded);

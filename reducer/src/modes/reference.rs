@@ -68,9 +68,10 @@ impl Reference {
             InternalModes::InPlane(plane, count) => of_class(at, *plane, *count, true)?,
             InternalModes::OutOfPlane(plane, count) => of_class(at, *plane, *count, false)?,
         };
-        if let Some(&missing) = indices.iter().find(|&&i| i >= modes.omega.len()) {
+        let wanted_modes = indices.iter().max().map_or(0, |largest| largest + 1);
+        if wanted_modes > modes.omega.len() {
             return Err(ModesError::TooFewModes {
-                wanted: missing + 1,
+                wanted: wanted_modes,
                 found: modes.omega.len(),
             });
         }

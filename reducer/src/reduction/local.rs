@@ -6,11 +6,11 @@ use super::rigid::rigid_coefficients;
 use super::tracking::Trail;
 use super::{ReductionError, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
-use crate::kinematics::{Configuration, Kinematics};
+use crate::kinematics::{Configuration, Kinematics, Rotation};
 use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
-use crate::model::{FullModel, Node, Saddle};
+use crate::model::{FullModel, Node, Saddle, check_plane};
 use crate::modes::eigen::lowest_modes;
 use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
@@ -20,29 +20,30 @@ pub struct LocalReducer {
     kinematics: Kinematics,
     model: FullModel,
     saddle: Option<Saddle>,
-    locked: Option<Saddle>,
+    pub(super) locked: Option<Saddle>,
     reference: Reference,
     gauge: Gauge,
     damping: Damping,
-    rotor_inertia: Vec<f64>,
+    pub(super) rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
     home_potential: f64,
     pub(super) reference_theta: Vec<f64>,
     /// Width of the domain per coordinate; 1 where unbounded.
     pub(super) widths: Vec<f64>,
     pub(super) trail: Trail,
-    origin: Origin,
+    pub(super) origin: Origin,
 }
 
 impl LocalReducer {
     /// Builds the full model, assembles it and finds the reference shapes.
     pub fn new(mechanism: &Mechanism) -> Result<Self, ReductionError> {
         linalg::use_one_thread();
+        check_plane(mechanism)?;
         let kinematics = Kinematics::new(mechanism)?;
         let home = kinematics.solve(kinematics.home())?;
-        let model = FullModel::new(mechanism, &home.frames, kinematics.characteristic_length())?;
+        let model = FullModel::new(mechanism, &home.frames, kinematics.characteristic_length());
         let frames = model.node_frames(&home.frames);
-        let springs = model.spring_states(&frames, &home.joints);
+        let springs = model.spring_states(&frames, &home.hinge_angles);
         let saddle_for = |with_loaded: bool| -> Result<Option<Saddle>, ReductionError> {
             if !model.is_flexible() {
                 return Ok(None);
@@ -94,6 +95,8 @@ impl LocalReducer {
             model,
         };
         reducer.home_potential = reducer.potential(&home);
+        reducer.refuse_moments(mechanism)?;
+        reducer.refuse_massless(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
         if reducer.saddle.is_some() {
             let at = match &mechanism.reduction.reference {
@@ -108,40 +111,6 @@ impl LocalReducer {
             reducer.reference = reference;
         }
         Ok(reducer)
-    }
-
-    /// A loaded dof that is infinitely stiff has no constraint or attachment mode.
-    fn refuse_held_loads(
-        &self,
-        mechanism: &Mechanism,
-        home: &Configuration,
-    ) -> Result<(), ReductionError> {
-        let Some(saddle) = &self.locked else {
-            return Ok(());
-        };
-        let at = Linearised::new(&self.model, home, Some(saddle), false)
-            .map_err(|fault| self.fault(&home.theta, fault))?;
-        for (loaded, described) in self.model.loaded.iter().zip(&mechanism.loaded) {
-            let mut f = Mat::zeros(self.model.n_motion(), 1);
-            let frame = mount_frame(&loaded.at, &at.frames);
-            let row = point_row(&loaded.at, &frame, &loaded.direction);
-            if let Some(node) = loaded.at.node {
-                for i in 0..6 {
-                    f[(6 * node + i, 0)] = row[i];
-                }
-            }
-            let (q, _) = at
-                .static_response(&f, None)
-                .map_err(|fault| self.fault(&home.theta, fault))?;
-            let compliance = (f.transpose() * &q)[(0, 0)];
-            if compliance * saddle.stiffness_scale() < 1e-10 {
-                return Err(ReductionError::LoadedDofHeld {
-                    name: described.name.clone(),
-                    origin: described.origin.clone(),
-                });
-            }
-        }
-        Ok(())
     }
 
     /// The kinematics.
@@ -220,7 +189,7 @@ impl LocalReducer {
     pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
         let configuration = self.kinematics.solve(theta)?;
         if self.is_plainly_rigid() {
-            return Ok(self.rigid(&configuration));
+            return self.finite(self.rigid(&configuration));
         }
         self.evaluate_on_mesh(&configuration)
     }
@@ -232,7 +201,7 @@ impl LocalReducer {
     ) -> Result<Coefficients, ReductionError> {
         let at = self.linearise(configuration)?;
         let modes = self.modes(&at)?;
-        Ok(self.coefficients(configuration, &at, &modes))
+        self.finite(self.coefficients(configuration, &at, &modes))
     }
 
     /// Only rigid modes, and no forces but gravity and friction of actuators.
@@ -281,12 +250,27 @@ impl LocalReducer {
         let frames = self.model.node_frames(&configuration.frames);
         let springs: f64 = self
             .model
-            .spring_states(&frames, &configuration.joints)
+            .spring_states(&frames, &configuration.hinge_angles)
             .iter()
             .map(|s| s.energy)
             .sum();
+        let moments: f64 = self
+            .model
+            .loads
+            .iter()
+            .filter_map(|load| {
+                let body = self.model.nodes[load.at.node?].body;
+                match self.kinematics.rotation(body) {
+                    Rotation::About(axis) => {
+                        Some(-load.moment.dot(&axis) * configuration.turns[body])
+                    }
+                    Rotation::None | Rotation::Free => None,
+                }
+            })
+            .sum();
         self.model.gravity_potential(&configuration.frames)
             + self.model.load_potential(&frames)
+            + moments
             + springs
     }
 

@@ -1,5 +1,6 @@
 //! Reduced coefficients f(θ) at one configuration.
 
+mod checks;
 pub mod coefficients;
 mod damping;
 mod inertia;
@@ -37,6 +38,20 @@ pub enum ReductionError {
     },
     #[error("loaded dof `{name}` cannot move: actuators and joints already hold it")]
     LoadedDofHeld { name: String, origin: Origin },
+    #[error("loaded dof `{name}` moves with the loaded dofs before it, never by itself")]
+    LoadedDofRepeated { name: String, origin: Origin },
+    #[error(
+        "the constant moment of load `{load}` has no potential: body `{body}` turns about more than one direction"
+    )]
+    MomentWithoutPotential {
+        load: String,
+        body: String,
+        origin: Origin,
+    },
+    #[error("coordinate `{coordinate}` moves without inertia at home")]
+    NoInertia { coordinate: String, origin: Origin },
+    #[error("at θ = {theta:?} coefficients are not finite numbers")]
+    NotFinite { theta: Vec<f64>, origin: Origin },
     #[error(
         "internal or constraint modes were asked for, but no body of the mechanism is flexible"
     )]
@@ -50,6 +65,10 @@ impl Explain for ReductionError {
             Self::Model(e) => e.origin(),
             Self::Modes { origin, .. }
             | Self::LoadedDofHeld { origin, .. }
+            | Self::LoadedDofRepeated { origin, .. }
+            | Self::MomentWithoutPotential { origin, .. }
+            | Self::NoInertia { origin, .. }
+            | Self::NotFinite { origin, .. }
             | Self::NothingFlexible { origin } => Some(origin),
         }
     }
@@ -60,6 +79,18 @@ impl Explain for ReductionError {
             Self::Model(e) => return e.help(),
             Self::LoadedDofHeld { .. } => {
                 "choose another direction or point, or give the structure behind it flexibility".into()
+            }
+            Self::LoadedDofRepeated { .. } => {
+                "remove it, or choose another direction or point".into()
+            }
+            Self::MomentWithoutPotential { .. } => {
+                "replace the moment by opposite forces at two points of the body".into()
+            }
+            Self::NoInertia { .. } => {
+                "give a body that moves with it a mass or an inertia, or the coordinate a `rotor_inertia`".into()
+            }
+            Self::NotFinite { .. } => {
+                "check masses, lengths and this configuration for numbers of absurd size".into()
             }
             Self::NothingFlexible { .. } => {
                 "make a body a `beam`, give a coordinate `stiffness`, or remove `internal_modes` and `loaded`".into()

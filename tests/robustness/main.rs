@@ -1,0 +1,6 @@
+//! What the tool says when a mechanism or a request makes no sense, and that it never panics.
+
+mod fuzz;
+mod json;
+mod refusals;
+mod support;
