@@ -7,6 +7,7 @@ use reducer::error::Explain;
 use serde_json::json;
 use std::fmt;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Lines longer than this are not shown: they are data, not something to read.
 const LONGEST_LINE: usize = 400;
@@ -142,8 +143,13 @@ pub enum CommandError {
     #[error(transparent)]
     Database(#[from] reducer::approximation::DatabaseError),
     /// A model file cannot be read.
-    #[error(transparent)]
-    Read(#[from] exporters::ReadError),
+    #[error("{}", of_file(path, error))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: exporters::ReadError,
+    },
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] exporters::WriteError),
@@ -153,6 +159,15 @@ pub enum CommandError {
     /// Arguments do not fit the model.
     #[error(transparent)]
     Evaluation(#[from] reducer::reduced_model::EvaluationError),
+}
+
+/// The error with the file's name, which some name themselves.
+fn of_file(path: &Path, error: &exporters::ReadError) -> String {
+    use exporters::ReadError::{Io, UnknownEnding};
+    match error {
+        Io { .. } | UnknownEnding { .. } => error.to_string(),
+        _ => format!("`{}`: {error}", path.display()),
+    }
 }
 
 fn counted(rigid: usize, all: usize) -> String {
@@ -186,7 +201,7 @@ impl Explain for CommandError {
             Self::Pipeline(_)
             | Self::Path(_)
             | Self::Database(_)
-            | Self::Read(_)
+            | Self::Read { .. }
             | Self::Write(_)
             | Self::Model(_)
             | Self::Evaluation(_) => None,

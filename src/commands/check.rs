@@ -12,8 +12,7 @@ use std::fmt::Write;
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
-    let model =
-        exporters::read_model(&args.model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let model = super::read_model(&args.model)?;
     let mechanism = load(&args.mechanism)?;
     super::use_threads(args.jobs)?;
     let local =

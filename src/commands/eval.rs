@@ -8,8 +8,7 @@ use serde_json::json;
 
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
-    let model =
-        exporters::read_model(&args.model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let model = super::read_model(&args.model)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
     let (n, s) = (evaluator.n(), evaluator.n_rigid());
     let theta = &args.at.0;

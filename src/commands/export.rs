@@ -7,8 +7,7 @@ use exporters::{ExportOptions, Format};
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
-    let model =
-        exporters::read_model(&args.model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let model = super::read_model(&args.model)?;
     let format = match args.format {
         FormatName::Json => Format::Json,
         FormatName::Hdf5 => Format::Hdf5,

@@ -14,6 +14,7 @@ use crate::diagnostics::{CommandError, Failure};
 use reducer::approximation::LocalModel;
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::MechanismModel;
+use std::path::Path;
 
 /// How a command ended when it could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,16 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Export(args)) => export::run(args),
     }
+}
+
+/// Reads a model file.
+fn read_model(path: &Path) -> Result<ReducedModel, Failure> {
+    exporters::read_model(path).map_err(|error| {
+        Failure::one(CommandError::Read {
+            path: path.to_owned(),
+            error,
+        })
+    })
 }
 
 /// Sets the number of threads of all parallel work.

@@ -12,7 +12,7 @@ fn counts_of_a_valid_mechanism() {
     let shown = String::from_utf8(output.stdout).unwrap();
     let expected = "four_bar is valid\n  bodies       3\n  elements     12\n  joints       4\n  \
                     coordinates  1\n  springs      0\n  point masses 0\n  loads        0\n  \
-                    outputs      2\n  loaded       1\n";
+                    outputs      2\n  loaded       1\n  full dofs    90\n  reduced dofs 7\n  redundant    3\n";
     assert_eq!(shown, expected);
 }
 

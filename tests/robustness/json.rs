@@ -9,7 +9,7 @@ fn every_verb_reports_its_failure() {
     let at = |name: &str| folder.path().join(name);
     std::fs::copy(data("four_bar_rigid.toml"), at("good.toml")).unwrap();
     let second =
-        "[[coordinate]]\nname = \"second\"\ndrives = \"B\"\n\n[[coordinate]]\nname = \"theta\"";
+        "[[coordinate]]\nname = \"second\"\ndrives = \"D\"\n\n[[coordinate]]\nname = \"theta\"";
     let bad = changed(
         "four_bar_rigid.toml",
         &[("[[coordinate]]\nname = \"theta\"", second)],

@@ -52,7 +52,7 @@ fn too_few_coordinates() {
 fn too_many_coordinates() {
     refused(
         "too_many_coordinates",
-        &with_coordinate("B"),
+        &with_coordinate("D"),
         "validate",
         &[],
     );

@@ -11,14 +11,13 @@ use nalgebra::{DVector, Dyn, LU};
 const LARGEST_STEP: f64 = 0.6;
 /// The corrector may not move joints by more than this part of the predictor's step.
 const LARGEST_CORRECTION: f64 = 0.5;
+/// Corrections of this size are rounding, whatever the step: too small to change the branch.
+const ROUNDING: f64 = 1e-10;
 /// Shortest step as a part of the whole path.
 const SHORTEST_STEP: f64 = 1.0 / 16384.0;
 /// Regularity below which a configuration counts as singular: joints then run a hundred times
 /// faster than at home for the same actuator speed.
 const SINGULAR: f64 = 1e-2;
-
-/// Regularity above which a path is not blocked by a singularity but too long for its steps.
-const REGULAR: f64 = 0.3;
 
 /// An undeformed configuration with its motion.
 #[derive(Debug, Clone)]
@@ -138,7 +137,7 @@ impl Kinematics {
             return None;
         }
         self.skeleton.advance(&mut posture, &predictor);
-        let mut allowed = LARGEST_CORRECTION * size + 1e-14;
+        let mut allowed = LARGEST_CORRECTION * size + ROUNDING;
         for _ in 0..8 {
             let lu = self.factor(&posture);
             let residual = self.residual(&posture, theta);
@@ -153,7 +152,7 @@ impl Kinematics {
                 let sign = lu.determinant().signum();
                 return (sign == self.orientation).then_some(posture);
             }
-            allowed = 0.5 * length;
+            allowed = 0.5 * length + ROUNDING;
         }
         None
     }
@@ -255,10 +254,14 @@ impl Kinematics {
 
     fn blocked(&self, posture: &Posture, theta: &[f64], done: f64) -> KinematicsError {
         let coordinate = self.farthest_coordinate(theta);
-        let motion = self
-            .skeleton
-            .motion(posture, &self.rows, &self.factor(posture));
-        if motion.is_some_and(|m| self.home_amplification / m.amplification > REGULAR) {
+        let pairs = theta
+            .iter()
+            .zip(&self.home_theta)
+            .zip(&self.skeleton.gauges);
+        let farthest = pairs
+            .map(|((t, home), gauge)| (t - home).abs() / self.skeleton.gauge_scale(gauge))
+            .fold(0.0, f64::max);
+        if farthest * SHORTEST_STEP > LARGEST_STEP {
             return KinematicsError::TooFar {
                 theta: theta.to_vec(),
                 coordinate: coordinate.name,
