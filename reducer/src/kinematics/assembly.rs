@@ -6,7 +6,7 @@ use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
 use crate::linalg;
 use crate::model::joint;
-use nalgebra::{DMatrix, DVector, LU};
+use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 /// Pivots below this fraction of the largest count as zero when constraints are counted.
 const RANK_TOLERANCE: f64 = 1e-8;
@@ -24,6 +24,8 @@ pub struct Kinematics {
     pub(super) rows: Vec<usize>,
     /// Sign of the closure determinant on the chosen branch.
     pub(super) orientation: f64,
+    /// Factors of the closure system at home.
+    pub(super) home_factors: LU<f64, Dyn, Dyn>,
     /// Size of all joint rates per θ̇ at home.
     pub(super) home_amplification: f64,
     pub(super) coordinates: Vec<Named>,
@@ -47,6 +49,7 @@ impl Kinematics {
             home_theta: mechanism.coordinates.iter().map(|c| c.home).collect(),
             rows: Vec::new(),
             orientation: 1.0,
+            home_factors: LU::new(DMatrix::zeros(0, 0)),
             home_amplification: 1.0,
             coordinates: mechanism
                 .coordinates
@@ -80,7 +83,7 @@ impl Kinematics {
         self.skeleton.n_coordinates
     }
 
-    /// A length typical of the mechanism [m].
+    /// A length typical of the mechanism (m).
     pub fn characteristic_length(&self) -> f64 {
         self.skeleton.length
     }
@@ -170,6 +173,7 @@ impl Kinematics {
         };
         self.home_amplification = motion.amplification;
         self.orientation = lu.determinant().signum();
+        self.home_factors = lu;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::closure::{Posture, mount_velocity};
 use super::skeleton::{Gauge, Mount, Skeleton};
 use crate::lie::{Frame, Vector6, angular, bracket, linear};
 use crate::model::joint;
-use nalgebra::{DMatrix, DVector, Dyn, LU, Vector3};
+use nalgebra::{DMatrix, Dyn, LU, Vector3};
 
 /// Velocities of all bodies per θ̇_k and their derivatives.
 #[derive(Debug, Clone)]
@@ -53,13 +53,8 @@ impl Skeleton {
             .map(|k| rates.column(k).norm_squared() * self.gauge_scale(&self.gauges[k]).powi(2))
             .sum::<f64>()
             .sqrt();
-        let velocity = self.link_velocities(posture, &rates);
-        let mut partial = vec![Vector6::zeros(); self.links.len() * s * s];
-        for k in 0..s {
-            for l in 0..s {
-                self.propagate(posture, &velocity, &rates, None, (k, l), &mut partial);
-            }
-        }
+        let (velocity, carried) = self.link_velocities(posture, &rates);
+        let partial = self.partial_derivatives(posture, &velocity, &carried);
         let mut second = DMatrix::zeros(n, s * s);
         let all = self.closure_second_order(posture, &velocity, &partial);
         for column in 0..s * s {
@@ -74,19 +69,9 @@ impl Skeleton {
         if !lu.solve_mut(&mut second) {
             return None;
         }
-        let mut derivative = vec![Vector6::zeros(); self.links.len() * s * s];
-        for k in 0..s {
-            for l in 0..s {
-                let z = second.column(k * s + l).into_owned();
-                self.propagate(
-                    posture,
-                    &velocity,
-                    &rates,
-                    Some(&z),
-                    (k, l),
-                    &mut derivative,
-                );
-            }
+        let (mut derivative, _) = self.link_velocities(posture, &second);
+        for (d, p) in derivative.iter_mut().zip(&partial) {
+            *d += p;
         }
         let bodies = &self.body_link;
         let pick = |from: &[Vector6], width: usize| {
@@ -111,53 +96,53 @@ impl Skeleton {
         }
     }
 
-    fn link_velocities(&self, posture: &Posture, rates: &DMatrix<f64>) -> Vec<Vector6> {
-        let s = rates.ncols();
-        let mut out = vec![Vector6::zeros(); self.links.len() * s];
+    /// Velocities of all links for columns of joint rates, and the part that parents carry along.
+    fn link_velocities(
+        &self,
+        posture: &Posture,
+        rates: &DMatrix<f64>,
+    ) -> (Vec<Vector6>, Vec<Vector6>) {
+        let columns = rates.ncols();
+        let mut velocity = vec![Vector6::zeros(); self.links.len() * columns];
+        let mut carried = velocity.clone();
         for (i, link) in self.links.iter().enumerate() {
-            for k in 0..s {
+            for k in 0..columns {
                 let mut v = match link.parent {
-                    Some(parent) => posture.relative[i].pull_back(&out[parent * s + k]),
+                    Some(parent) => posture.relative[i].pull_back(&velocity[parent * columns + k]),
                     None => Vector6::zeros(),
                 };
+                carried[i * columns + k] = v;
                 for (j, column) in link.subspace.iter().enumerate() {
                     let c = link.first + j;
                     v += column * self.scaled(c, rates[(c, k)]);
                 }
-                out[i * s + k] = v;
+                velocity[i * columns + k] = v;
             }
         }
-        out
+        (velocity, carried)
     }
 
-    /// ∂_l V_k of all links for fixed joint rates (`second` absent) or with their derivative.
-    fn propagate(
+    /// ∂_l V_k of all links for fixed joint rates.
+    fn partial_derivatives(
         &self,
         posture: &Posture,
         velocity: &[Vector6],
-        rates: &DMatrix<f64>,
-        second: Option<&DVector<f64>>,
-        (k, l): (usize, usize),
-        out: &mut [Vector6],
-    ) {
-        let s = rates.ncols();
+        carried: &[Vector6],
+    ) -> Vec<Vector6> {
+        let s = self.gauges.len();
+        let mut out = vec![Vector6::zeros(); self.links.len() * s * s];
         for (i, link) in self.links.iter().enumerate() {
-            let mut own = Vector6::zeros();
-            let mut acceleration = Vector6::zeros();
-            for (j, column) in link.subspace.iter().enumerate() {
-                let c = link.first + j;
-                own += column * self.scaled(c, rates[(c, l)]);
-                if let Some(z) = second {
-                    acceleration += column * self.scaled(c, z[c]);
+            let Some(parent) = link.parent else { continue };
+            for l in 0..s {
+                let own = velocity[i * s + l] - carried[i * s + l];
+                for k in 0..s {
+                    out[(i * s + k) * s + l] = posture.relative[i]
+                        .pull_back(&out[(parent * s + k) * s + l])
+                        - bracket(&own, &carried[i * s + k]);
                 }
             }
-            if let Some(parent) = link.parent {
-                let relative = &posture.relative[i];
-                acceleration += relative.pull_back(&out[(parent * s + k) * s + l])
-                    - bracket(&own, &relative.pull_back(&velocity[parent * s + k]));
-            }
-            out[(i * s + k) * s + l] = acceleration;
         }
+        out
     }
 
     /// Derivative along θ_l of (closure rows)·(rates of θ_k) for fixed rates, column k·s + l.

@@ -57,11 +57,14 @@ impl Kinematics {
         } else {
             1.0
         };
+        let mut factors = None;
         while done < 1.0 {
             let next = if done + step >= 1.0 { 1.0 } else { done + step };
-            match self.advance_to(&posture, &self.between(theta, next)) {
-                Some(reached) => {
+            let known = factors.as_ref().unwrap_or(&self.home_factors);
+            match self.advance_to(&posture, known, &self.between(theta, next)) {
+                Some((reached, lu)) => {
                     posture = reached;
+                    factors = Some(lu);
                     done = next;
                     step *= 2.0;
                 }
@@ -128,12 +131,18 @@ impl Kinematics {
         LU::new(self.closure_system(posture))
     }
 
-    /// Predictor and corrector from a closed posture to θ; none if the step is too long.
-    fn advance_to(&self, from: &Posture, theta: &[f64]) -> Option<Posture> {
+    /// Predictor and corrector from a closed posture with its factors to θ; none if the step is
+    /// too long.
+    fn advance_to(
+        &self,
+        from: &Posture,
+        factors: &LU<f64, Dyn, Dyn>,
+        theta: &[f64],
+    ) -> Option<(Posture, LU<f64, Dyn, Dyn>)> {
         let mut posture = from.clone();
-        let predictor = self.newton_step(&posture, theta)?;
+        let predictor = -factors.solve(&self.residual(&posture, theta))?;
         let size = predictor.amax();
-        if size > LARGEST_STEP {
+        if size.is_nan() || size > LARGEST_STEP {
             return None;
         }
         self.skeleton.advance(&mut posture, &predictor);
@@ -150,16 +159,11 @@ impl Kinematics {
             // Quadratic convergence: the rest is rounding's, see `finish`.
             if length < 1e-6 {
                 let sign = lu.determinant().signum();
-                return (sign == self.orientation).then_some(posture);
+                return (sign == self.orientation).then_some((posture, lu));
             }
             allowed = 0.5 * length + ROUNDING;
         }
         None
-    }
-
-    fn newton_step(&self, posture: &Posture, theta: &[f64]) -> Option<DVector<f64>> {
-        let step = -self.factor(posture).solve(&self.residual(posture, theta))?;
-        step.iter().all(|v| v.is_finite()).then_some(step)
     }
 
     /// Newton until rounding stops it, the checks of a valid configuration, and its motion.

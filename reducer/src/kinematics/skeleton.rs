@@ -91,7 +91,11 @@ pub(super) enum Gauge {
     /// A tree coordinate, zero in the drawing.
     Coordinate(usize),
     /// The distance between two points, less that of the drawing.
-    Distance { a: Mount, b: Mount, drawn: f64 },
+    Distance {
+        a: Box<Mount>,
+        b: Box<Mount>,
+        drawn: f64,
+    },
 }
 
 /// How a link can turn in inertial space.
@@ -191,8 +195,8 @@ impl Skeleton {
                         - drawn_frame(mechanism, a).position)
                         .norm();
                     Gauge::Distance {
-                        a: skeleton.mount(mechanism, a),
-                        b: skeleton.mount(mechanism, b),
+                        a: Box::new(skeleton.mount(mechanism, a)),
+                        b: Box::new(skeleton.mount(mechanism, b)),
                         drawn,
                     }
                 }

@@ -71,7 +71,7 @@ impl Explain for ModelError {
 impl FullModel {
     /// Builds the model; `home` are the frames of all bodies in the assembled home configuration.
     ///
-    /// Of a planar mechanism [`check_plane`] must have approved.
+    /// Of a planar mechanism `check_plane` must have approved.
     pub fn new(mechanism: &Mechanism, home: &[Frame], length: f64) -> Self {
         let normal = mechanism.plane.map(plane_normal);
         let mut model = Self {
@@ -92,8 +92,8 @@ impl FullModel {
             kept_rows: Vec::new(),
             n_joint_rows: 0,
         };
-        for b in 0..mechanism.bodies.len() {
-            model.add_body(mechanism, b, &home[b], normal.as_ref());
+        for (b, frame) in home.iter().enumerate() {
+            model.add_body(mechanism, b, frame, normal.as_ref());
         }
         for mass in &mechanism.point_masses {
             model.add_point_mass(&mass.at, mass.mass);

@@ -126,9 +126,9 @@ pub struct ModelLoaded {
 pub struct ModelLoad {
     /// Where it acts.
     pub at: Mount,
-    /// Force, inertial axes [N].
+    /// Force, inertial axes (N).
     pub force: Vector3<f64>,
-    /// Moment, inertial axes [N m].
+    /// Moment, inertial axes (N m).
     pub moment: Vector3<f64>,
 }
 
@@ -161,7 +161,7 @@ pub struct FullModel {
     pub outputs: Vec<Mount>,
     /// Acceleration of gravity, inertial axes.
     pub gravity: Vector3<f64>,
-    /// A length typical of the mechanism [m].
+    /// A length typical of the mechanism (m).
     pub length: f64,
     /// Row of each joint constraint among the independent ones.
     kept_rows: Vec<Option<usize>>,

@@ -165,7 +165,7 @@ pub struct Line {
     pub direction: Vector3<f64>,
     /// Its rate.
     pub direction_rate: Vector3<f64>,
-    /// Between a and b [m].
+    /// Between a and b (m).
     pub distance: f64,
     /// Its rate.
     pub distance_rate: f64,

@@ -16,7 +16,7 @@ const DEPENDENT: f64 = 1e-9;
 /// Natural modes in ascending frequency, normalised to unit modal mass.
 #[derive(Debug, Clone)]
 pub struct NaturalModes {
-    /// Angular frequencies [rad/s].
+    /// Angular frequencies (rad/s).
     pub omega: Vec<f64>,
     /// One column per mode.
     pub shapes: Mat<f64>,
@@ -25,7 +25,7 @@ pub struct NaturalModes {
 }
 
 impl NaturalModes {
-    /// Frequencies [Hz].
+    /// Frequencies (Hz).
     pub fn frequencies_hz(&self) -> Vec<f64> {
         self.omega
             .iter()
@@ -34,6 +34,9 @@ impl NaturalModes {
     }
 }
 
+/// Static motions for given forces.
+pub type Compliance<'a> = dyn Fn(&Mat<f64>) -> Result<Mat<f64>, ModesError> + 'a;
+
 /// The lowest `count` modes (fewer where the model has fewer).
 ///
 /// `compliance` maps forces to static motions that satisfy all constraints; `mass` applies M.
@@ -41,7 +44,7 @@ pub fn lowest_modes(
     n: usize,
     count: usize,
     mass: &dyn Fn(&Mat<f64>) -> Mat<f64>,
-    compliance: &dyn Fn(&Mat<f64>) -> Result<Mat<f64>, ModesError>,
+    compliance: &Compliance<'_>,
 ) -> Result<NaturalModes, ModesError> {
     let block = count.clamp(1, 8);
     let mut basis = KrylovBasis::new(n);
@@ -51,10 +54,10 @@ pub fn lowest_modes(
         if added == 0 {
             break;
         }
-        if basis.len() > added {
-            if let Some(found) = basis.converged(count, &coupling) {
-                return Ok(found);
-            }
+        if basis.len() > added
+            && let Some(found) = basis.converged(count, &coupling)
+        {
+            return Ok(found);
         }
         let images = compliance(&basis.last_mass_block(added))?;
         basis.project(&images);
@@ -126,7 +129,7 @@ impl KrylovBasis {
             if original == 0.0 {
                 continue;
             }
-            for _ in 0..3 {
+            for _ in 0..2 {
                 for (k, (q, mq)) in self.vectors.iter().zip(&self.images).enumerate() {
                     let c = dot(mq, &v);
                     if k >= first {

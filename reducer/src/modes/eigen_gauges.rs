@@ -119,7 +119,7 @@ fn reference_norm(reference: &Reference, j: usize) -> f64 {
         .sum()
 }
 
-/// The lowest frequencies [Hz] of the reference's class.
+/// The lowest frequencies (Hz) of the reference's class.
 pub fn class_frequencies_hz(
     at: &Linearised<'_>,
     reference: &Reference,

@@ -39,7 +39,7 @@ pub struct Coefficients {
 /// Motion of one output point at η^δ = 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputCoefficients {
-    /// Position, inertial axes [m].
+    /// Position, inertial axes (m).
     pub position: [f64; 3],
     /// Rotation matrix, body to inertial, row-major.
     pub rotation: [f64; 9],

@@ -13,9 +13,9 @@ const REPRESENTED: f64 = 0.05;
 pub struct Inspection {
     /// The configuration.
     pub theta: Vec<f64>,
-    /// Frequencies of the reduced internal modes, ascending [Hz].
+    /// Frequencies of the reduced internal modes, ascending (Hz).
     pub kept_hz: Vec<f64>,
-    /// The lowest frequencies of the full model, θ and loaded dofs fixed, of the kept class [Hz].
+    /// The lowest frequencies of the full model, θ and loaded dofs fixed, of the kept class (Hz).
     pub exact_hz: Vec<f64>,
     /// Smallest singular value of the gauge's overlap.
     pub overlap: f64,

@@ -42,7 +42,7 @@ pub struct Portrait {
     pub lines: Vec<[usize; 2]>,
     /// The modes in the order of the generalised coordinates.
     pub modes: Vec<ModePortrait>,
-    /// Frequencies of the internal modes together, ascending [Hz].
+    /// Frequencies of the internal modes together, ascending (Hz).
     pub internal_hz: Vec<f64>,
 }
 
