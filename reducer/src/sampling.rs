@@ -6,6 +6,7 @@ use crate::error::Explain;
 use crate::kinematics::KinematicsError;
 use crate::reduced_model::{CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout};
 use crate::reduction::{Coefficients, LocalReducer, ReductionError};
+use rayon::prelude::*;
 use thiserror::Error;
 
 /// Why a mechanism cannot be sampled over its domain.
@@ -66,6 +67,65 @@ impl MechanismModel {
     pub fn reducer(&self) -> &LocalReducer {
         &self.reducer
     }
+}
+
+/// Low modes of the full model that the kept ones do not represent.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct UnrepresentedModes {
+    /// Where.
+    pub theta: Vec<f64>,
+    /// Their frequencies (Hz).
+    pub frequencies_hz: Vec<f64>,
+    /// Number of internal modes that would do there, where known.
+    pub modes_that_would_do: Option<usize>,
+}
+
+impl MechanismModel {
+    /// Compares kept and true internal frequencies on points spread over the domain: 65 on a grid
+    /// for one coordinate, 64 of a Halton sequence for more. Points without a reduction are left
+    /// to the approximation to report.
+    pub fn unrepresented_modes(&self) -> Vec<UnrepresentedModes> {
+        if self.reducer.reference().shapes.ncols() == 0 {
+            return Vec::new();
+        }
+        let Domain { lower, upper, .. } = &self.layout.domain;
+        let points: Vec<Vec<f64>> = match lower.len() {
+            1 => (0..=64)
+                .map(|i| vec![lower[0] + (upper[0] - lower[0]) * f64::from(i) / 64.0])
+                .collect(),
+            s => (1..=64)
+                .map(|i| {
+                    (0..s)
+                        .map(|k| lower[k] + (upper[k] - lower[k]) * halton(i, PRIMES[k % 8]))
+                        .collect()
+                })
+                .collect(),
+        };
+        points
+            .par_iter()
+            .filter_map(|theta| {
+                let missing = self.reducer.inspect(theta).ok()?.missing_hz();
+                (!missing.is_empty()).then(|| UnrepresentedModes {
+                    theta: theta.clone(),
+                    frequencies_hz: missing,
+                    modes_that_would_do: self.reducer.modes_that_would_do(theta).ok().flatten(),
+                })
+            })
+            .collect()
+    }
+}
+
+const PRIMES: [u32; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
+
+/// Element `index` of the Halton sequence of a base, in (0, 1).
+fn halton(mut index: u32, base: u32) -> f64 {
+    let (mut value, mut digit) = (0.0, 1.0);
+    while index > 0 {
+        digit /= f64::from(base);
+        value += digit * f64::from(index % base);
+        index /= base;
+    }
+    value
 }
 
 impl LocalModel for MechanismModel {

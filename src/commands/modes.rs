@@ -5,7 +5,7 @@ use crate::args::ModesArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use exporters::vtk::{LineMesh, write_vtu};
 use reducer::description::load;
-use reducer::description::mechanism::Mechanism;
+use reducer::description::mechanism::{LoadedKind, Mechanism};
 use reducer::reduction::{LocalReducer, ModeKind, ModePortrait, Portrait};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -46,11 +46,18 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn kind(mode: &ModePortrait) -> &'static str {
+/// The kind of mode `index`.
+fn kind(mechanism: &Mechanism, index: usize, mode: &ModePortrait) -> &'static str {
     match mode.kind {
         ModeKind::Rigid => "rigid",
-        ModeKind::Loaded => "constraint",
         ModeKind::Internal => "internal",
+        ModeKind::Loaded => {
+            let loaded = &mechanism.loaded[index - mechanism.coordinates.len()];
+            match loaded.kind {
+                LoadedKind::Displacement => "constraint",
+                LoadedKind::Attachment => "attachment",
+            }
+        }
     }
 }
 
@@ -73,14 +80,15 @@ fn as_json(mechanism: &Mechanism, names: &[String], portrait: &Portrait, missing
     let modes: Vec<Value> = names
         .iter()
         .zip(&portrait.modes)
-        .map(|(name, mode)| {
+        .enumerate()
+        .map(|(index, (name, mode))| {
             let energy: Vec<Value> = shares(mechanism, mode)
                 .into_iter()
                 .map(|(part, share)| json!({ "part": part, "share": share }))
                 .collect();
             json!({
                 "name": name,
-                "kind": kind(mode),
+                "kind": kind(mechanism, index, mode),
                 "frequency_hz": mode.frequency_hz,
                 "energy": energy,
                 "mac": mode.mac,
@@ -101,7 +109,7 @@ fn as_text(
     missing: &[f64],
 ) -> String {
     let mut out = String::new();
-    for (name, mode) in names.iter().zip(&portrait.modes) {
+    for (index, (name, mode)) in names.iter().zip(&portrait.modes).enumerate() {
         let frequency = mode
             .frequency_hz
             .map_or(String::new(), |f| format!("{f:.2} Hz"));
@@ -120,7 +128,7 @@ fn as_text(
         let _ = writeln!(
             out,
             "{name:<16} {:<11} {frequency:>12}  {energy} in {}{mac}",
-            kind(mode),
+            kind(mechanism, index, mode),
             parts.join(", "),
         );
     }

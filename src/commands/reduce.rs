@@ -9,7 +9,7 @@ use reducer::approximation::{LocalModel, PathModel, SampleDatabase};
 use reducer::description::load;
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
-use reducer::sampling::MechanismModel;
+use reducer::sampling::{MechanismModel, UnrepresentedModes};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -58,11 +58,12 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     progress.finish();
     exporters::write_all(&model, &folder, &ExportOptions::default())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let unrepresented = local.unrepresented_modes();
     let seconds = start.elapsed().as_secs_f64();
     let text = if args.json {
-        format!("{}\n", as_json(&summary, seconds))
+        format!("{}\n", as_json(&summary, &unrepresented, seconds))
     } else {
-        as_text(&mechanism.name, &folder, &summary, seconds)
+        as_text(&mechanism.name, &folder, &summary, &unrepresented, seconds)
     };
     diagnostics::print(&text)?;
     Ok(if summary.reached {
@@ -72,7 +73,7 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     })
 }
 
-fn as_json(summary: &Summary, seconds: f64) -> Value {
+fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64) -> Value {
     let errors: Map<String, Value> = summary
         .errors
         .iter()
@@ -92,12 +93,19 @@ fn as_json(summary: &Summary, seconds: f64) -> Value {
         "continuity": summary.continuity,
         "certified": summary.certified,
         "short": summary.short,
+        "unrepresented_modes": unrepresented,
         "reached": summary.reached,
         "seconds": seconds,
     })
 }
 
-fn as_text(name: &str, folder: &Path, summary: &Summary, seconds: f64) -> String {
+fn as_text(
+    name: &str,
+    folder: &Path,
+    summary: &Summary,
+    unrepresented: &[UnrepresentedModes],
+    seconds: f64,
+) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -145,6 +153,16 @@ fn as_text(name: &str, folder: &Path, summary: &Summary, seconds: f64) -> String
             out,
             "no model for {} more region(s), all with --json",
             summary.missing.len() - SHOWN
+        );
+    }
+    for low in unrepresented.iter().take(SHOWN) {
+        let advice = low
+            .modes_that_would_do
+            .map_or(String::new(), |n| format!("; {n} internal modes would do"));
+        let _ = writeln!(
+            out,
+            "not represented at θ = {:.4?}: {:.1?} Hz of the full model{advice}",
+            low.theta, low.frequencies_hz
         );
     }
     for short in summary.short.iter().take(SHOWN) {

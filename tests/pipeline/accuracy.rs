@@ -120,6 +120,22 @@ fn four_bar_with_defaults() {
     }
 }
 
+/// With three modes one is missing near the alignment, and the summary says how many would do.
+#[test]
+fn missing_modes_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fewer = [("internal_modes = 5", "internal_modes = 3")];
+    let mechanism = changed("four_bar.toml", &fewer, folder.path());
+    let (summary, _) = pipeline(&mechanism, &folder.path().join("out"));
+    let missing = summary["unrepresented_modes"].as_array().expect("a list");
+    assert!(!missing.is_empty());
+    for place in missing {
+        let theta = number(&place["theta"][0]);
+        assert!((0.74..0.87).contains(&theta), "{theta}");
+        assert_eq!(place["modes_that_would_do"], 5, "{theta}");
+    }
+}
+
 /// Six actuated coordinates are within reach.
 #[test]
 fn hexapod() {

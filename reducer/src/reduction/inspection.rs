@@ -1,8 +1,9 @@
 //! What the gauge costs: kept frequencies against the true lowest ones.
 
 use super::{Coefficients, LocalReducer, ReductionError};
+use crate::description::mechanism::{Gauge, InternalModes};
 use crate::linalg::{cholesky, solve_lower, symmetric_eigen};
-use crate::modes::class_frequencies_hz;
+use crate::modes::{LocalModes, Reference, class_frequencies_hz};
 use faer::Mat;
 
 /// A kept frequency this far (relative) above the true one does not represent that mode.
@@ -71,6 +72,52 @@ impl LocalReducer {
     /// Frequencies of the internal modes alone.
     pub fn internal_frequencies_hz(&self, coefficients: &Coefficients) -> Option<Vec<f64>> {
         frequencies_hz(coefficients, self.n_rigid() + self.n_loaded())
+    }
+
+    /// The smallest number of internal modes, up to eight more than now, with which the lowest
+    /// ones are represented at θ. None where no such number is found, or where modes are not
+    /// simply the lowest ones in the `filtered` gauge.
+    pub fn modes_that_would_do(&self, theta: &[f64]) -> Result<Option<usize>, ReductionError> {
+        let kept = self.reference().shapes.ncols();
+        let simple = matches!(self.gauge(), Gauge::Filtered { .. })
+            && matches!(self.reference().selection, InternalModes::Lowest(_));
+        if !simple {
+            return Ok(None);
+        }
+        let reference_at = self.linearise(&self.kinematics().solve(&self.reference_theta)?)?;
+        let at = self.linearise(&self.kinematics().solve(theta)?)?;
+        let exact_hz = class_frequencies_hz(&at, self.reference(), kept)
+            .map_err(|fault| self.fault(theta, fault))?;
+        for count in kept..=kept + 8 {
+            let Ok(reference) = Reference::select(&reference_at, &InternalModes::Lowest(count))
+            else {
+                return Ok(None);
+            };
+            let Ok(modes) = LocalModes::new(&at, &reference, self.gauge()) else {
+                continue;
+            };
+            let first = modes.shapes.ncols() - count;
+            let shapes = Mat::from_fn(modes.shapes.nrows(), count, |i, j| {
+                modes.shapes[(i, first + j)]
+            });
+            let stiffness = shapes.transpose() * &at.stiffness_times(&shapes);
+            let Some((squares, _)) = symmetric_eigen(&stiffness) else {
+                continue;
+            };
+            let trial = Inspection {
+                theta: theta.to_vec(),
+                kept_hz: squares
+                    .iter()
+                    .map(|w2| w2.max(0.0).sqrt() / (2.0 * std::f64::consts::PI))
+                    .collect(),
+                exact_hz: exact_hz.clone(),
+                overlap: modes.overlap,
+            };
+            if trial.missing_hz().is_empty() {
+                return Ok(Some(count));
+            }
+        }
+        Ok(None)
     }
 
     /// Compares kept and true internal frequencies at θ.

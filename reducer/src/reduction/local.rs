@@ -128,6 +128,11 @@ impl LocalReducer {
         &self.reference
     }
 
+    /// The gauge of the internal modes.
+    pub fn gauge(&self) -> Gauge {
+        self.gauge
+    }
+
     /// Number of actuated coordinates.
     pub fn n_rigid(&self) -> usize {
         self.model.drives.len()
