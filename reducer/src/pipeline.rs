@@ -8,8 +8,9 @@ use crate::description::mechanism::{ApproximationSettings, Criterion};
 use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
 use serde::{Deserialize, Serialize};
 
-/// Fresh points at which a finished model is checked, and their seed.
-const CHECK_POINTS: usize = 500;
+/// Fresh points at which a finished model is checked.
+pub const CHECK_POINTS: usize = 500;
+/// Their seed.
 const CHECK_SEED: u64 = 0x5eed;
 
 /// Why there is no reduced model.

@@ -3,7 +3,7 @@
 use crate::orthoglide::Orthoglide;
 use crate::{Numbers, settings};
 use reducer::approximation::{LocalModel, SampleDatabase, SampleFailure, Silent};
-use reducer::pipeline::reduce;
+use reducer::pipeline::{CHECK_POINTS, reduce};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -14,9 +14,8 @@ fn run(folder: &Path) -> (String, usize) {
         SampleDatabase::open(folder, local.fingerprint()).expect("a writable folder");
     let (model, summary) =
         reduce(&local, &settings(&[0.05; 3]), &Silent, &mut database).expect("reducible");
-    let fresh_check = 200;
     assert_eq!(
-        summary.evaluated + fresh_check,
+        summary.evaluated + CHECK_POINTS,
         local.evaluations.load(Ordering::Relaxed)
     );
     (
