@@ -126,3 +126,50 @@ fn all_modes_together_are_the_full_model() {
         assert_close("frequencies", &found[..10], &expected, 1e-9);
     }
 }
+
+/// Vertical stiffness at B with the crank held, by Castigliano's theorem: coupler and rocker are
+/// two-force members, the crank is a cantilever with shear.
+fn castigliano(theta: f64) -> f64 {
+    let (crank, coupler, rocker) = (0.5, 0.45, 0.765);
+    let (ea, ei, ga) = (70e9 * 3e-4, 70e9 * 1e-8, 5.0 / 6.0 * 3e-4 * 70e9 / 2.6);
+    let a = [crank * theta.cos(), crank * theta.sin()];
+    let d = [1.0 - a[0], -a[1]];
+    let distance = d[0].hypot(d[1]);
+    let along = (coupler * coupler + distance * distance - rocker * rocker) / (2.0 * distance);
+    let across = (coupler * coupler - along * along).sqrt();
+    let u = [d[0] / distance, d[1] / distance];
+    let b = [
+        a[0] + along * u[0] - across * u[1],
+        a[1] + along * u[1] + across * u[0],
+    ];
+    let ab = [(b[0] - a[0]) / coupler, (b[1] - a[1]) / coupler];
+    let db = [(b[0] - 1.0) / rocker, b[1] / rocker];
+    // Forces along the members for a unit vertical load at B.
+    let determinant = ab[0] * db[1] - ab[1] * db[0];
+    let (n_ab, n_db) = (-db[0] / determinant, ab[0] / determinant);
+    let axial = n_ab * (ab[0] * theta.cos() + ab[1] * theta.sin());
+    let shear = n_ab * (ab[1] * theta.cos() - ab[0] * theta.sin());
+    let compliance = n_ab * n_ab * coupler / ea
+        + n_db * n_db * rocker / ea
+        + axial * axial * crank / ea
+        + shear * shear * (crank.powi(3) / (3.0 * ei) + crank / ga);
+    1.0 / compliance
+}
+
+#[test]
+fn constraint_mode_stiffness_everywhere() {
+    let reducer = reducer("four_bar.toml");
+    let grid = (0..=350).map(|i| (-1.75 + 0.01 * f64::from(i)).min(1.75));
+    for theta in grid.chain([0.8047, 0.804734]) {
+        let c = reducer.evaluate(&[theta]).expect("regular");
+        let found = c.stiffness[c.n() + 1];
+        assert_close(
+            &format!("θ = {theta}"),
+            &[found],
+            &[castigliano(theta)],
+            1e-4,
+        );
+    }
+    let peak = castigliano(0.804734);
+    assert!((peak / 3.3e7 - 1.0).abs() < 0.03, "{peak:e}");
+}
