@@ -20,6 +20,8 @@ pub mod reduced_model;
 
 pub mod approximation;
 
+pub mod dynamics;
+
 pub mod sampling;
 
 pub mod pipeline;

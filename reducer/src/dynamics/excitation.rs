@@ -1,0 +1,43 @@
+//! What drives a mechanism, as both integrators see it.
+
+use nalgebra::Vector3;
+
+/// What an actuator does at one instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Drive {
+    /// A force (torque on a hinge) along the coordinate.
+    Force {
+        /// Its value (N, N m).
+        force: f64,
+        /// Its derivative by the coordinate.
+        by_position: f64,
+        /// Its derivative by the coordinate's rate.
+        by_rate: f64,
+    },
+    /// The coordinate moves as given; the force that this takes is a result.
+    Motion {
+        /// Value of the coordinate (m, rad).
+        position: f64,
+        /// First derivative by time.
+        rate: f64,
+        /// Second derivative by time.
+        acceleration: f64,
+    },
+}
+
+/// Everything that acts on a mechanism from outside besides gravity.
+///
+/// Whether a coordinate is moved or forced does not change during a run.
+pub trait Excitation: Sync {
+    /// Whether coordinate `k` of θ is moved as prescribed, rather than forced.
+    fn is_prescribed(&self, k: usize) -> bool;
+
+    /// What drives coordinate `k` of θ, at its present position and rate.
+    fn drive(&self, k: usize, time: f64, position: f64, rate: f64) -> Drive;
+
+    /// Force (N, inertial axes) at the point of output `output`; none where no force ever acts.
+    fn point_force(&self, output: usize, time: f64) -> Option<Vector3<f64>>;
+
+    /// Times in increasing order at which something jumps or bends; steps end there.
+    fn breaks(&self) -> &[f64];
+}

@@ -1,0 +1,3 @@
+//! Motion in time: what drives a mechanism, and the full and the reduced model driven by it.
+
+pub mod excitation;
