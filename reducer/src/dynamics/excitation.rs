@@ -28,7 +28,7 @@ pub enum Drive {
 /// Everything that acts on a mechanism from outside besides gravity.
 ///
 /// Whether a coordinate is moved or forced does not change during a run.
-pub trait Excitation: Sync {
+pub trait Excitation {
     /// Whether coordinate `k` of θ is moved as prescribed, rather than forced.
     fn is_prescribed(&self, k: usize) -> bool;
 
