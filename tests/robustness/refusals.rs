@@ -188,6 +188,27 @@ fn modes_that_do_not_exist() {
 }
 
 #[test]
+fn modes_without_stiffness() {
+    let limp = changed(
+        "four_bar.toml",
+        &[
+            (
+                "[section.bar]",
+                "[material.limp]\ndensity = 2700\nyoung = 1e-6\npoisson = 0.3\n\n[section.bar]",
+            ),
+            (
+                "to = [\"crank\", 0, 0], elements = 4, section = \"bar\", material = \"alloy\"",
+                "to = [\"crank\", 0, 0], elements = 4, section = \"bar\", material = \"limp\"",
+            ),
+        ],
+    );
+    refused("limp_material", &limp, "validate", &[]);
+    let coordinate = "[[coordinate]]\nname = \"theta\"\nstiffness = 1e-12";
+    let loose = changed("four_bar.toml", &[(COORDINATE, coordinate)]);
+    refused("loose_actuator", &loose, "validate", &[]);
+}
+
+#[test]
 fn gauges_that_do_not_hold() {
     let gauge = |modes: &str, name: &str| {
         let gauge = format!("gauge = \"{name}\"");

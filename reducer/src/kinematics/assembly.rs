@@ -4,6 +4,7 @@ use super::closure::Posture;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
+use crate::lie::Vector6;
 use crate::linalg;
 use crate::model::joint;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -30,6 +31,7 @@ pub struct Kinematics {
     pub(super) home_amplification: f64,
     pub(super) coordinates: Vec<Named>,
     pub(super) joints: Vec<Named>,
+    bodies: Vec<String>,
 }
 
 /// A name and where it is described.
@@ -59,6 +61,7 @@ impl Kinematics {
                     origin: c.origin.clone(),
                 })
                 .collect(),
+            bodies: mechanism.bodies.iter().map(|b| b.name.clone()).collect(),
             joints: mechanism
                 .joints
                 .iter()
@@ -181,8 +184,10 @@ impl Kinematics {
     /// followed by those of the actuated coordinates.
     fn wrong_mobility(&self, mobility: usize, locked: &DMatrix<f64>) -> KinematicsError {
         let actuated = self.coordinates.len();
+        let mut body = String::new();
         let culprit = if mobility > actuated {
             let motion = linalg::null_direction(locked);
+            body = self.largest_body(motion.as_slice());
             self.largest_joint(motion.as_slice())
         } else {
             // The first coordinate whose row adds nothing to those before it.
@@ -200,6 +205,7 @@ impl Kinematics {
             mobility,
             actuated,
             culprit: culprit.name,
+            body,
             origin: culprit.origin,
         }
     }
@@ -242,6 +248,27 @@ impl Kinematics {
             .filter_map(|link| Some((size(link), link.joint?)))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
             .map(|(_, joint)| self.joints[joint.0].clone())
+    }
+
+    /// The body that moves or turns most; rates are free of units.
+    fn largest_body(&self, rates: &[f64]) -> String {
+        let skeleton = &self.skeleton;
+        let jacobians = skeleton.link_jacobians(&self.home);
+        let n = skeleton.n_coordinates;
+        let size = |link: usize| {
+            let mut v = Vector6::zeros();
+            for (column, rate) in jacobians[link * n..(link + 1) * n].iter().zip(rates) {
+                v += column * *rate;
+            }
+            let (shift, turn) = (v.fixed_rows::<3>(0), v.fixed_rows::<3>(3));
+            shift.norm().max(turn.norm() * skeleton.length)
+        };
+        let bodies = skeleton.body_link.iter().zip(&self.bodies);
+        bodies
+            .map(|(&link, name)| (size(link), name))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, name)| name.clone())
+            .unwrap_or_default()
     }
 
     pub(super) fn singular(

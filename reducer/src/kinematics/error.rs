@@ -55,7 +55,7 @@ pub enum KinematicsError {
     },
     #[error(
         "{actuated} actuated coordinate(s) cannot determine a mechanism with {mobility} degree(s) of freedom: {}",
-        if mobility > actuated { format!("joint `{culprit}` still moves with all actuators locked") }
+        if mobility > actuated { format!("with all actuators locked body `{body}` can still move, at joint `{culprit}`") }
         else { format!("coordinate `{culprit}` cannot move independently of the others") }
     )]
     Mobility {
@@ -63,6 +63,8 @@ pub enum KinematicsError {
         actuated: usize,
         /// Joint that still moves with all actuators locked, or coordinate that cannot move.
         culprit: String,
+        /// Body that still moves; empty where a coordinate cannot move.
+        body: String,
         origin: Origin,
     },
     #[error(

@@ -67,7 +67,7 @@ pub fn lowest_modes(
 }
 
 /// Fixed pseudo-random numbers in [−1, 1] (splitmix64).
-fn start_block(n: usize, columns: usize) -> Mat<f64> {
+pub(crate) fn start_block(n: usize, columns: usize) -> Mat<f64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut out = Mat::zeros(n, columns);
     for j in 0..columns {

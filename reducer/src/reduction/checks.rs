@@ -5,14 +5,19 @@ use super::{Coefficients, LocalReducer, ReductionError};
 use crate::description::mechanism::Mechanism;
 use crate::kinematics::{Configuration, Rotation};
 use crate::linalg::symmetric_eigen;
+use crate::model::FullModel;
 use crate::model::rows::{mount_frame, point_row};
-use crate::modes::Linearised;
-use faer::Mat;
+use crate::modes::eigen::start_block;
+use crate::modes::{Linearised, kinetic_shares};
+use faer::{Mat, Scale};
+use nalgebra::Vector3;
 
 /// Kinetic energy of a motion, relative to that of the coordinates it is made of, that counts as none.
 const NO_INERTIA: f64 = 1e-13;
 /// Compliance relative to the stiffest part of the mechanism that counts as none.
 const NO_COMPLIANCE: f64 = 1e-10;
+/// Strain energy of a mode, relative to that of the stiffest part moved as far, that is rounding.
+const NO_STIFFNESS: f64 = 1e-13;
 
 impl LocalReducer {
     /// The equations of motion can be solved for accelerations only if every motion has inertia.
@@ -105,6 +110,65 @@ impl LocalReducer {
         Ok(())
     }
 
+    /// A mode whose strain energy drowns in rounding has no frequency: something moves freely.
+    pub(super) fn refuse_free_modes(
+        &self,
+        mechanism: &Mechanism,
+        home: &Configuration,
+    ) -> Result<(), ReductionError> {
+        let model = self.model();
+        let Some(saddle) = &self.locked else {
+            return Ok(());
+        };
+        let at = &Linearised::new(model, home, Some(saddle), false)
+            .map_err(|fault| self.fault(&home.theta, fault))?;
+        // Two steps of inverse iteration: a free motion outgrows all others at once, whatever the
+        // sign that rounding gives to its stiffness.
+        let mut shape = start_block(model.n_motion(), 1);
+        let mut stiffness = f64::INFINITY;
+        for _ in 0..2 {
+            let force = model.mass_times(&shape);
+            let (response, _) = at
+                .static_response(&force, None)
+                .map_err(|fault| self.fault(&home.theta, fault))?;
+            let size = length_squared(model, response.col_as_slice(0)).sqrt();
+            if size == 0.0 || !size.is_finite() {
+                return Ok(());
+            }
+            let work = (0..force.nrows()).map(|i| force[(i, 0)] * response[(i, 0)]);
+            stiffness = work.sum::<f64>().abs() / size.powi(2);
+            shape = response * Scale(1.0 / size);
+        }
+        if stiffness > NO_STIFFNESS * saddle.stiffness_scale() {
+            return Ok(());
+        }
+        let most = |shares: &[f64]| {
+            (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]).then(b.cmp(a)))
+        };
+        let body = most(&kinetic_shares(at, &shape, 0).bodies).unwrap_or_default();
+        let limit = NO_STIFFNESS * saddle.stiffness_scale() * model.length.powi(2).max(1.0);
+        let loose = |k: &usize| {
+            let scalar = model.drives[*k].scalar.and_then(|i| model.scalars.get(i));
+            scalar.is_some_and(|(stiffness, _)| *stiffness <= limit)
+        };
+        let driven = (0..model.drives.len())
+            .find(loose)
+            .map(|k| &mechanism.coordinates[k]);
+        Err(ReductionError::FreeMode {
+            theta: at.theta.clone(),
+            body: model.bodies[body].name.clone(),
+            motion: match driven {
+                Some(coordinate) => {
+                    format!("with the flexibility of coordinate `{}`", coordinate.name)
+                }
+                None => largest_motion(at, shape.col_as_slice(0), body),
+            },
+            origin: driven
+                .map_or(&mechanism.bodies[body].origin, |c| &c.origin)
+                .clone(),
+        })
+    }
+
     /// Refuses coefficients that overflowed.
     pub(super) fn finite(&self, c: Coefficients) -> Result<Coefficients, ReductionError> {
         let lists = [&c.mass, &c.stiffness, &c.damping, &c.force, &c.gravity];
@@ -127,6 +191,43 @@ impl LocalReducer {
             theta: c.theta,
             origin: self.origin.clone(),
         })
+    }
+}
+
+/// Squared length of a motion, turns counted by the mechanism's length.
+fn length_squared(model: &FullModel, motion: &[f64]) -> f64 {
+    let (nodes, scalars) = motion.split_at(6 * model.nodes.len());
+    let of_nodes = nodes.iter().enumerate().map(|(i, v)| match i % 6 {
+        0..3 => *v,
+        _ => v * model.length,
+    });
+    of_nodes.chain(scalars.iter().copied()).map(|v| v * v).sum()
+}
+
+/// The inertial direction along or about which the nodes of a body move most, in words.
+fn largest_motion(at: &Linearised<'_>, column: &[f64], body: usize) -> String {
+    let model = at.model;
+    let mut sizes = [0.0_f64; 6];
+    for (node, frame) in at.frames.iter().enumerate() {
+        if model.nodes[node].body != body {
+            continue;
+        }
+        let v = &column[6 * node..6 * node + 6];
+        let shift = frame.rotation * Vector3::from_column_slice(&v[..3]);
+        let turn = frame.rotation * Vector3::from_column_slice(&v[3..]) * model.length;
+        for i in 0..3 {
+            sizes[i] = sizes[i].max(shift[i].abs());
+            sizes[3 + i] = sizes[3 + i].max(turn[i].abs());
+        }
+    }
+    // Of equal sizes the first; a translation counts before the rotation that comes with it.
+    let most = (0..6)
+        .max_by(|a, b| sizes[*a].total_cmp(&sizes[*b]).then(b.cmp(a)))
+        .unwrap_or_default();
+    let axis = ["x", "y", "z"][most % 3];
+    match most {
+        0..3 => format!("along {axis}"),
+        _ => format!("about {axis}"),
     }
 }
 

@@ -97,6 +97,7 @@ impl LocalReducer {
         reducer.home_potential = reducer.potential(&home);
         reducer.refuse_moments(mechanism)?;
         reducer.refuse_massless(mechanism, &home)?;
+        reducer.refuse_free_modes(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
         if reducer.saddle.is_some() {
             let at = match &mechanism.reduction.reference {

@@ -50,6 +50,16 @@ pub enum ReductionError {
     },
     #[error("coordinate `{coordinate}` moves without inertia at home")]
     NoInertia { coordinate: String, origin: Origin },
+    #[error(
+        "at θ = {theta:?} a mode has frequency zero: with all actuators locked body `{body}` moves freely {motion}"
+    )]
+    FreeMode {
+        theta: Vec<f64>,
+        body: String,
+        /// The direction, or the flexible coordinate, in words.
+        motion: String,
+        origin: Origin,
+    },
     #[error("at θ = {theta:?} coefficients are not finite numbers")]
     NotFinite { theta: Vec<f64>, origin: Origin },
     #[error(
@@ -68,6 +78,7 @@ impl Explain for ReductionError {
             | Self::LoadedDofRepeated { origin, .. }
             | Self::MomentWithoutPotential { origin, .. }
             | Self::NoInertia { origin, .. }
+            | Self::FreeMode { origin, .. }
             | Self::NotFinite { origin, .. }
             | Self::NothingFlexible { origin } => Some(origin),
         }
@@ -88,6 +99,9 @@ impl Explain for ReductionError {
             }
             Self::NoInertia { .. } => {
                 "give a body that moves with it a mass or an inertia, or the coordinate a `rotor_inertia`".into()
+            }
+            Self::FreeMode { .. } => {
+                "check the stiffness that should hold it (N/m, or N m/rad on a hinge; E in Pa), or add a joint or an actuator".into()
             }
             Self::NotFinite { .. } => {
                 "check masses, lengths and this configuration for numbers of absurd size".into()
