@@ -3,6 +3,8 @@
 mod database;
 mod determinism;
 mod dynamics;
+#[path = "../../../tests/support/energy.rs"]
+mod energy;
 mod evaluation;
 mod flexible;
 mod orthoglide;
