@@ -6,6 +6,9 @@ use super::sample::Sample;
 use super::trial::{Context, TrialSamples, term_sizes};
 use crate::reduced_model::{Component, Table};
 
+/// Validation points, and fitted points, at which the search looks; the result is checked at all.
+const SEARCHED: usize = 32;
+
 /// A table of a box, from which terms are to be dropped.
 pub(super) struct Trimming<'a> {
     pub context: &'a Context<'a>,
@@ -25,8 +28,8 @@ impl Trimming<'_> {
             .samples
             .validation
             .iter()
-            .take(100)
-            .chain(self.samples.fit.iter().take(100))
+            .take(SEARCHED)
+            .chain(self.samples.fit.iter().take(SEARCHED))
             .copied()
             .collect();
         let before = self.ratios(self.table, &fast);

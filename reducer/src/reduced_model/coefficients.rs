@@ -178,15 +178,23 @@ impl Evaluator<'_> {
             &stiffness_factor,
             n,
             0.5,
+            lower,
         );
-        add_product(&mut out.damping, &damping_factor, &damping_factor, n, 0.5);
+        add_product(
+            &mut out.damping,
+            &damping_factor,
+            &damping_factor,
+            n,
+            0.5,
+            lower,
+        );
     }
 
     /// `lagrangian`: M̄, its gradient, h̄ and the force on θ from U₀, U_d and U(θ).
     fn fill_derived(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
         let (n, s) = (self.n(), self.n_rigid());
         let u = work.factor.clone();
-        add_product(&mut out.mass, &u, &u, n, 0.5);
+        add_product(&mut out.mass, &u, &u, n, 0.5, upper);
         let mut slopes = vec![vec![0.0; n * n]; n];
         let mut direction = vec![0.0; s];
         for k in 0..s {
@@ -217,7 +225,7 @@ impl Evaluator<'_> {
             .iter()
             .map(|du| {
                 let mut gradient = vec![0.0; n * n];
-                add_product(&mut gradient, du, &u, n, 1.0);
+                add_product(&mut gradient, du, &u, n, 1.0, upper);
                 gradient
             })
             .collect();
@@ -263,12 +271,29 @@ pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize) -> Vec<f64> {
     h
 }
 
-/// out += scale (A Bᵀ + B Aᵀ).
-fn add_product(out: &mut [f64], a: &[f64], b: &[f64], n: usize, scale: f64) {
+/// Columns of upper triangular factors.
+fn upper(i: usize, j: usize, n: usize) -> std::ops::Range<usize> {
+    i.max(j)..n
+}
+
+/// Columns of lower triangular factors.
+fn lower(i: usize, j: usize, _: usize) -> std::ops::Range<usize> {
+    0..i.min(j) + 1
+}
+
+/// out += scale (A Bᵀ + B Aᵀ); `columns` are those where rows i of A and j of B are both filled.
+fn add_product(
+    out: &mut [f64],
+    a: &[f64],
+    b: &[f64],
+    n: usize,
+    scale: f64,
+    columns: fn(usize, usize, usize) -> std::ops::Range<usize>,
+) {
     for i in 0..n {
         for j in 0..n {
             let mut sum = 0.0;
-            for k in 0..n {
+            for k in columns(i, j, n) {
                 sum += a[i * n + k] * b[j * n + k];
             }
             out[i * n + j] += scale * sum;
