@@ -206,6 +206,7 @@ impl Explain for CommandError {
 
     fn help(&self) -> Option<String> {
         match self {
+            Self::WrongCount { option, all: 0, .. } => Some(format!("leave --{option} away")),
             Self::WrongCount { rigid, all, .. } if rigid == all => {
                 Some(format!("give {all} number(s), separated by commas"))
             }

@@ -28,8 +28,6 @@ pub enum UsageError {
         word: String,
         /// The command that was probably meant.
         meant: Option<String>,
-        /// All verbs.
-        verbs: String,
     },
     /// `reduce M.toml validate`.
     #[error("the verb `{verb}` stands after `{file}`")]
@@ -65,8 +63,9 @@ impl Explain for UsageError {
             Self::UnknownVerb {
                 meant: Some(meant), ..
             } => format!("did you mean `{meant}`?"),
-            Self::UnknownVerb { verbs, .. } => {
-                format!("give a mechanism file that ends in .toml, or one of the verbs {verbs}")
+            Self::UnknownVerb { .. } => {
+                "give a mechanism file that ends in .toml, or a verb that `reduce --help` lists"
+                    .to_owned()
             }
             Self::VerbAfterFile { verb, file } => format!("write `reduce {verb} {file}`"),
             Self::OptionsBeforeVerb { verb } => {
@@ -105,7 +104,7 @@ fn misplaced(words: &[OsString], parsed: &Result<Args, clap::Error>) -> Option<U
             if args.command.is_none() {
                 let file = args.reduce.mechanism.as_ref()?.to_string_lossy();
                 let place = texts.iter().position(|word| *word == file)?;
-                return unknown_verb(&texts[place], &texts[place + 1..], &verbs);
+                return unknown_verb("reduce", &texts[place], &texts[place + 1..], &verbs);
             }
             let verb = texts.iter().find(|word| is_verb(word))?.clone();
             match &args.reduce.mechanism {
@@ -128,12 +127,12 @@ fn misplaced(words: &[OsString], parsed: &Result<Args, clap::Error>) -> Option<U
         Err(error) => {
             let first = texts.first().filter(|word| !word.starts_with('-'))?;
             if first == "help" {
-                return unknown_verb(texts.get(1)?, &[], &verbs);
+                return unknown_verb("reduce help", texts.get(1)?, &[], &verbs);
             }
             if is_verb(first) {
                 return None;
             }
-            if let Some(found) = unknown_verb(first, &texts[1..], &verbs) {
+            if let Some(found) = unknown_verb("reduce", first, &texts[1..], &verbs) {
                 return Some(found);
             }
             let second = texts.get(1)?.clone();
@@ -151,17 +150,21 @@ fn misplaced(words: &[OsString], parsed: &Result<Args, clap::Error>) -> Option<U
     }
 }
 
-/// A word that looks like no file, with the verb that it resembles.
-fn unknown_verb(word: &str, rest: &[String], verbs: &[String]) -> Option<UsageError> {
+/// A word that looks like no file, with the verb that it resembles between what stands around it.
+fn unknown_verb(before: &str, word: &str, rest: &[String], verbs: &[String]) -> Option<UsageError> {
     let path = Path::new(word);
     if path.extension().is_some() || path.components().count() > 1 || path.exists() {
         return None;
     }
-    let meant = closest(word, verbs.iter().map(String::as_str))
-        .map(|verb| [&["reduce".to_owned(), verb], rest].concat().join(" "));
+    let meant = closest(word, verbs.iter().map(String::as_str)).map(|verb| {
+        let words = [before, verb.as_str()].into_iter();
+        words
+            .chain(rest.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
     Some(UsageError::UnknownVerb {
         word: word.to_owned(),
         meant,
-        verbs: verbs.join(", "),
     })
 }
