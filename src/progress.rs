@@ -2,6 +2,7 @@
 
 use crate::talk;
 use reducer::approximation::{Observer, Progress as State};
+use reducer::pipeline::CHECK_POINTS;
 use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -80,8 +81,9 @@ impl Observer for Progress {
     }
 }
 
-/// A guess from the share of boxes that are done, an open one counting by how far its error has
-/// come down on a logarithmic scale; none while there is nothing to guess from.
+/// A guess: at least what the samples of this wave and of the final check take at the pace so far,
+/// and what the share of boxes that are done leaves to do, an open one counting by how far its error
+/// has come down on a logarithmic scale. None while there is nothing to guess from.
 fn seconds_left(state: &State, largest_error: f64, elapsed: f64) -> Option<f64> {
     let error = state.worst_error_over_tolerance;
     let come_down = if error > 1.0 && largest_error > error {
@@ -91,7 +93,11 @@ fn seconds_left(state: &State, largest_error: f64, elapsed: f64) -> Option<f64> 
     };
     let (done, open) = (state.finished_boxes as f64, state.open_boxes as f64);
     let share = (done + open * come_down) / (done + open).max(1.0);
-    (share >= LEAST_SHARE).then(|| elapsed * (1.0 - share) / share)
+    if share < LEAST_SHARE || state.samples == 0 {
+        return None;
+    }
+    let known = (state.new_samples + CHECK_POINTS) as f64 / state.samples as f64;
+    Some(elapsed * known.max((1.0 - share) / share))
 }
 
 fn line(phase: &str, state: &State, elapsed: f64, left: Option<f64>) -> String {
@@ -129,7 +135,8 @@ mod tests {
         State {
             open_boxes,
             finished_boxes,
-            samples: 120,
+            samples: 1000,
+            new_samples: 100,
             worst_error_over_tolerance: error,
         }
     }
@@ -141,20 +148,21 @@ mod tests {
         // From 100 to 10 tolerances is half of the way on a logarithmic scale.
         let left = seconds_left(&state(1, 0, 10.0), 100.0, 3.0).expect("an estimate");
         assert!((left - 3.0).abs() < 1e-12, "{left}");
-        let left = seconds_left(&state(1, 3, 100.0), 100.0, 6.0).expect("an estimate");
-        assert!((left - 2.0).abs() < 1e-12, "{left}");
-        assert_eq!(seconds_left(&state(0, 4, 0.0), 100.0, 6.0), Some(0.0));
+        // 1000 samples took 10 s; 100 more and the check are certain to come.
+        let left = seconds_left(&state(1, 9, 100.0), 100.0, 10.0).expect("an estimate");
+        let certain = (100 + CHECK_POINTS) as f64 / 100.0;
+        assert!((left - certain).abs() < 1e-12, "{left}");
     }
 
     #[test]
     fn a_line_says_phase_boxes_samples_error_and_time() {
         assert_eq!(
             line("refining", &state(3, 12, 1.2345), 12.3, Some(100.0)),
-            "refining: 3 open, 12 done, 120 samples, error 1.23 x tolerance, ~2 min left"
+            "refining: 3 open, 12 done, 1000 samples, error 1.23 x tolerance, ~2 min left"
         );
         assert_eq!(
             line("refining", &state(1, 0, 0.0), 0.2, None),
-            "refining: 1 open, 0 done, 120 samples, 0 s"
+            "refining: 1 open, 0 done, 1000 samples, 0 s"
         );
     }
 }

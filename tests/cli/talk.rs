@@ -188,6 +188,10 @@ fn on_terminal(folder: &Path, words: &str, environment: &[(&str, &str)]) -> Opti
     match script.output() {
         Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
         Err(error) => {
+            assert!(
+                std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
+                "`script` of util-linux does not run: {error}"
+            );
             eprintln!("SKIPPED: no pseudo-terminal, `script` of util-linux does not run: {error}");
             None
         }
