@@ -1,5 +1,6 @@
 //! What was typed. Nothing is checked here beyond its spelling.
 
+use crate::help;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -9,9 +10,12 @@ use std::path::PathBuf;
     name = "reduce",
     version,
     propagate_version = true,
-    args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs",
+    override_usage = "reduce <MECHANISM> [OPTIONS]\n       reduce <VERB> …",
+    after_help = help::REDUCE
 )]
 pub struct Args {
     /// What to do.
@@ -20,6 +24,20 @@ pub struct Args {
     /// Without a verb: the whole pipeline.
     #[command(flatten)]
     pub reduce: ReduceArgs,
+    /// How much is said, for all verbs.
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct TalkArgs {
+    /// Says nothing but errors; a JSON document is still printed.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Tells every step on standard error.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
 }
 
 impl Args {
@@ -32,7 +50,9 @@ impl Args {
             Some(Command::Modes(args)) => args.json,
             Some(Command::Eval(args)) => args.json,
             Some(Command::Check(args)) => args.json,
-            Some(Command::Export(_)) => false,
+            Some(Command::Export(args)) => args.json,
+            Some(Command::New(args)) => args.json,
+            Some(Command::Completions(_)) => false,
         }
     }
 }
@@ -41,21 +61,33 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Checks a mechanism file and counts what it describes.
+    #[command(after_help = help::VALIDATE)]
     Validate(ValidateArgs),
     /// Reduces the full model at one exact configuration.
+    #[command(after_help = help::LOCAL)]
     Local(LocalArgs),
     /// Describes the local modes at one configuration.
+    #[command(after_help = help::MODES)]
     Modes(ModesArgs),
     /// Evaluates a reduced model at one configuration.
+    #[command(after_help = help::EVAL)]
     Eval(EvalArgs),
     /// Compares a reduced model with the full one at fresh points.
+    #[command(after_help = help::CHECK)]
     Check(CheckArgs),
     /// Writes a reduced model in another format.
+    #[command(after_help = help::EXPORT)]
     Export(ExportArgs),
+    /// Writes a commented mechanism file to start from.
+    #[command(after_help = help::NEW)]
+    New(NewArgs),
+    /// Prints a script that lets a shell complete verbs and options.
+    #[command(after_help = help::COMPLETIONS)]
+    Completions(CompletionsArgs),
 }
 
 /// Arguments of `reduce M.toml`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, PartialEq, clap::Args)]
 pub struct ReduceArgs {
     /// The mechanism file.
     #[arg(required = true)]
@@ -153,6 +185,43 @@ pub struct ExportArgs {
     /// Start of all names in generated source; the model's name where absent.
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce new`.
+#[derive(Debug, clap::Args)]
+pub struct NewArgs {
+    /// The file to write; `.toml` is added where absent.
+    pub name: PathBuf,
+    /// The kind of mechanism.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub from: StarterName,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Mechanisms of `reduce new`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum StarterName {
+    /// Two hinges, flexible forearm.
+    Serial,
+    /// One loop in a plane, flexible coupler and rocker.
+    FourBar,
+    /// Three sliders and three legs, rigid.
+    Parallel,
+    /// Six legs with compliant screws.
+    Hexapod,
+}
+
+/// Arguments of `reduce completions`.
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
 }
 
 /// Formats of `reduce export`.

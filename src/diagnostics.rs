@@ -1,12 +1,13 @@
 //! Errors as the user sees them: the place in the file, what is wrong and one thing to try.
 
+use crate::talk;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, ReportHandler, SourceCode};
 use reducer::description::Faults;
 use reducer::description::mechanism::{Mechanism, Source};
 use reducer::error::Explain;
 use serde_json::json;
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Lines longer than this are not shown: they are data, not something to read.
@@ -122,6 +123,26 @@ pub enum CommandError {
     /// Neither a verb nor a mechanism file.
     #[error("no mechanism file was given")]
     NoMechanism,
+    /// No file of this name.
+    #[error("`{path}` cannot be read: there is no such file", path = path.display())]
+    NoSuchFile {
+        /// The file.
+        path: PathBuf,
+        /// A file beside it with nearly this name.
+        similar: Option<PathBuf>,
+    },
+    /// A model where a mechanism is needed.
+    #[error("`{path}` looks like a reduced model, not like a mechanism file", path = path.display())]
+    NoMechanismFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file stands where the output folder is to be.
+    #[error("the output folder cannot be made: `{file}` is a file", file = file.display())]
+    OutputIsFile {
+        /// The file.
+        file: PathBuf,
+    },
     /// `--jobs 0`.
     #[error("--jobs 0 leaves no thread to work")]
     NoThreads,
@@ -185,6 +206,7 @@ impl Explain for CommandError {
 
     fn help(&self) -> Option<String> {
         match self {
+            Self::WrongCount { option, all: 0, .. } => Some(format!("leave --{option} away")),
             Self::WrongCount { rigid, all, .. } if rigid == all => {
                 Some(format!("give {all} number(s), separated by commas"))
             }
@@ -193,9 +215,30 @@ impl Explain for CommandError {
             )),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),
+            Self::NoSuchFile { similar, .. } => Some(match similar {
+                Some(similar) => format!("did you mean `{}`?", similar.display()),
+                None => {
+                    "check the path; `reduce new NAME --from four-bar` writes a file to start from"
+                        .into()
+                }
+            }),
+            Self::NoMechanismFile { .. } => Some(
+                "give the mechanism's .toml file; `reduce eval` and `reduce check` read models"
+                    .into(),
+            ),
+            Self::OutputIsFile { .. } => {
+                Some("give another folder with -o, or move the file away".into())
+            }
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
             Self::OtherMechanism { .. } => {
                 Some("give the mechanism file from which the model was made".into())
+            }
+            Self::Read {
+                error: exporters::ReadError::Io { source, .. },
+                ..
+            } => Some(of_unreadable(source).into()),
+            Self::Write(exporters::WriteError::Io { source, .. }) => {
+                Some(of_unwritable(source).into())
             }
             // These say themselves what to try.
             Self::Pipeline(_)
@@ -206,6 +249,56 @@ impl Explain for CommandError {
             | Self::Model(_)
             | Self::Evaluation(_) => None,
         }
+    }
+}
+
+fn of_unreadable(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::NotFound => "check the path; `reduce M.toml` writes model.json and model.h5",
+        ErrorKind::IsADirectory => "give the file model.json or model.h5 in it",
+        _ => "check the permissions",
+    }
+}
+
+/// What to try where a file cannot be written.
+pub fn of_unwritable(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            "a file stands where a folder is needed: choose another place or move the file away"
+        }
+        ErrorKind::IsADirectory => "give the name of a file, not of a folder",
+        ErrorKind::StorageFull => "make room on the disk",
+        _ => "choose a place that you may write to",
+    }
+}
+
+/// Options that clap refuses; it has told people itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct WrongOptions {
+    message: String,
+}
+
+impl WrongOptions {
+    /// The first paragraph of what clap says.
+    pub fn new(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or(&text);
+        let words: Vec<&str> = first.split_whitespace().collect();
+        let message = words.join(" ");
+        Self {
+            message: message.trim_start_matches("error: ").to_owned(),
+        }
+    }
+}
+
+impl Explain for WrongOptions {
+    fn origin(&self) -> Option<&reducer::description::mechanism::Origin> {
+        None
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("`--help` after the verb lists its options with examples".into())
     }
 }
 
@@ -224,8 +317,15 @@ impl Explain for OutputError {
     }
 }
 
-/// Writes a result to standard output.
+/// Writes a result to standard output, unless nothing but errors is to be said.
 pub fn print(text: &str) -> Result<(), OutputError> {
+    if !talk::prints_results() {
+        return Ok(());
+    }
+    write_out(text)
+}
+
+fn write_out(text: &str) -> Result<(), OutputError> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
@@ -244,11 +344,17 @@ pub fn show(failure: &Failure, json: bool) {
     if failure.errors.len() > 1 {
         text.push_str(&format!("{} faults\n", failure.errors.len()));
     }
-    // There is no one left to tell when standard error or standard output is closed.
+    // There is no one left to tell when standard error is closed.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
     if json {
-        let _ = print(&failure.as_json());
+        show_json(failure);
     }
+}
+
+/// Writes all errors as JSON to standard output.
+pub fn show_json(failure: &Failure) {
+    // There is no one left to tell when standard output is closed.
+    let _ = write_out(&failure.as_json());
 }
 
 struct Place<'a> {

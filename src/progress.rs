@@ -1,40 +1,54 @@
-//! Progress of long work, on a terminal only.
+//! Progress of long work: one line that is rewritten on a terminal, or every step with `--verbose`.
 
+use crate::talk;
 use reducer::approximation::{Observer, Progress as State};
+use reducer::pipeline::CHECK_POINTS;
 use std::cell::Cell;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Rewrites one line of standard error.
+/// Time between two lines.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Least share of the work that must be done before the rest is estimated.
+const LEAST_SHARE: f64 = 0.02;
+/// Columns where the terminal does not tell.
+const COLUMNS: usize = 80;
+
+/// Rewrites one line of standard error, and clears it when dropped.
 pub struct Progress {
     shown: bool,
     phase: Cell<&'static str>,
-    last: Cell<Instant>,
+    last: Cell<Option<Instant>>,
+    largest_error: Cell<f64>,
     start: Instant,
 }
 
 impl Progress {
     /// Silent where standard error is not a terminal.
     pub fn new() -> Self {
-        let now = Instant::now();
         Self {
-            shown: std::io::stderr().is_terminal(),
+            shown: talk::shows_progress(),
             phase: Cell::new(""),
-            last: Cell::new(now),
-            start: now,
+            last: Cell::new(None),
+            largest_error: Cell::new(0.0),
+            start: Instant::now(),
         }
-    }
-
-    /// Clears the line.
-    pub fn finish(&self) {
-        self.write("");
     }
 
     fn write(&self, text: &str) {
         if self.shown {
+            let columns = terminal_size::terminal_size_of(std::io::stderr())
+                .map_or(COLUMNS, |(width, _)| usize::from(width.0));
+            let line: String = text.chars().take(columns.saturating_sub(1)).collect();
             // Progress that cannot be shown is not worth an error.
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{text}");
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
         }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.write("");
     }
 }
 
@@ -45,26 +59,110 @@ impl Observer for Progress {
             "refining" => "refining",
             "joining" => "joining",
             "auditing" => "auditing",
-            "checking" => "checking",
+            "checking" => "checking at fresh points",
             _ => "working",
         });
+        talk::step(self.phase.get());
         self.write(self.phase.get());
     }
 
     fn progress(&self, state: &State) {
+        let error = state.worst_error_over_tolerance;
+        self.largest_error.set(self.largest_error.get().max(error));
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let left = seconds_left(state, self.largest_error.get(), elapsed);
+        let line = line(self.phase.get(), state, elapsed, left);
+        talk::step(&line);
         let now = Instant::now();
-        if now - self.last.get() < Duration::from_millis(100) {
-            return;
+        if self.last.get().is_none_or(|last| now - last >= PAUSE) {
+            self.last.set(Some(now));
+            self.write(&line);
         }
-        self.last.set(now);
-        self.write(&format!(
-            "{}: {} boxes open, {} done, {} samples, worst error {:.2} of its tolerance, {:.0} s",
-            self.phase.get(),
-            state.open_boxes,
-            state.finished_boxes,
-            state.samples,
-            state.worst_error_over_tolerance,
-            self.start.elapsed().as_secs_f64(),
-        ));
+    }
+}
+
+/// A guess: at least what the samples of this wave and of the final check take at the pace so far,
+/// and what the share of boxes that are done leaves to do, an open one counting by how far its error
+/// has come down on a logarithmic scale. None while there is nothing to guess from.
+fn seconds_left(state: &State, largest_error: f64, elapsed: f64) -> Option<f64> {
+    let error = state.worst_error_over_tolerance;
+    let come_down = if error > 1.0 && largest_error > error {
+        1.0 - error.ln() / largest_error.ln()
+    } else {
+        0.0
+    };
+    let (done, open) = (state.finished_boxes as f64, state.open_boxes as f64);
+    let share = (done + open * come_down) / (done + open).max(1.0);
+    if share < LEAST_SHARE || state.samples == 0 {
+        return None;
+    }
+    let known = (state.new_samples + CHECK_POINTS) as f64 / state.samples as f64;
+    Some(elapsed * known.max((1.0 - share) / share))
+}
+
+fn line(phase: &str, state: &State, elapsed: f64, left: Option<f64>) -> String {
+    let error = match state.worst_error_over_tolerance {
+        0.0 => String::new(),
+        error if error < 100.0 => format!("error {error:.2} x tolerance, "),
+        error => format!("error {error:.0} x tolerance, "),
+    };
+    let time = match left {
+        Some(left) => format!("~{} left", rounded(left)),
+        None => rounded(elapsed),
+    };
+    format!(
+        "{phase}: {} open, {} done, {} samples, {error}{time}",
+        state.open_boxes, state.finished_boxes, state.samples,
+    )
+}
+
+/// A time with no more digits than it deserves.
+fn rounded(seconds: f64) -> String {
+    if seconds < 90.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 5400.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(open_boxes: usize, finished_boxes: usize, error: f64) -> State {
+        State {
+            open_boxes,
+            finished_boxes,
+            samples: 1000,
+            new_samples: 100,
+            worst_error_over_tolerance: error,
+        }
+    }
+
+    #[test]
+    fn time_left_follows_boxes_and_error() {
+        assert_eq!(seconds_left(&state(1, 0, 0.0), 0.0, 3.0), None);
+        assert_eq!(seconds_left(&state(1, 0, 50.0), 50.0, 3.0), None);
+        // From 100 to 10 tolerances is half of the way on a logarithmic scale.
+        let left = seconds_left(&state(1, 0, 10.0), 100.0, 3.0).expect("an estimate");
+        assert!((left - 3.0).abs() < 1e-12, "{left}");
+        // 1000 samples took 10 s; 100 more and the check are certain to come.
+        let left = seconds_left(&state(1, 9, 100.0), 100.0, 10.0).expect("an estimate");
+        let certain = (100 + CHECK_POINTS) as f64 / 100.0;
+        assert!((left - certain).abs() < 1e-12, "{left}");
+    }
+
+    #[test]
+    fn a_line_says_phase_boxes_samples_error_and_time() {
+        assert_eq!(
+            line("refining", &state(3, 12, 1.2345), 12.3, Some(100.0)),
+            "refining: 3 open, 12 done, 1000 samples, error 1.23 x tolerance, ~2 min left"
+        );
+        assert_eq!(
+            line("refining", &state(1, 0, 0.0), 0.2, None),
+            "refining: 1 open, 0 done, 1000 samples, 0 s"
+        );
     }
 }

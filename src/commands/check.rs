@@ -3,8 +3,8 @@
 use super::Outcome;
 use crate::args::CheckArgs;
 use crate::diagnostics::{self, CommandError, Failure};
-use reducer::approximation::{CheckReport, check};
-use reducer::description::load;
+use crate::progress::Progress;
+use reducer::approximation::{CheckReport, Observer, check};
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::MechanismModel;
 use serde_json::{Map, Value, json};
@@ -13,13 +13,16 @@ use std::fmt::Write;
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
-    let mechanism = load(&args.mechanism)?;
+    let mechanism = super::read_mechanism(&args.mechanism)?;
     super::use_threads(args.jobs)?;
     let local =
         MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
     super::same_coordinates(&model, &local)?;
+    let progress = Progress::new();
+    progress.phase("checking");
     let report = check(&model, &local, args.samples, args.seed)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
+    drop(progress);
     let reached = within(&report, &model);
     let text = if args.json {
         format!("{}\n", as_json(&report, reached))

@@ -3,7 +3,6 @@
 use super::{Outcome, tables};
 use crate::args::LocalArgs;
 use crate::diagnostics::{self, CommandError, Failure};
-use reducer::description::load;
 use reducer::description::mechanism::Mechanism;
 use reducer::reduction::{Coefficients, LocalReducer};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ const LOCKED_FREQUENCIES: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
-    let mechanism = load(&args.mechanism)?;
+    let mechanism = super::read_mechanism(&args.mechanism)?;
     let fail = |failure: Failure| failure.with_sources(&mechanism);
     let admissible = if args.anywhere {
         mechanism.check_values(&args.at.0)

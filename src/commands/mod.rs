@@ -1,20 +1,25 @@
 //! One file per verb.
 
 mod check;
+mod completions;
 mod eval;
 mod export;
 mod local;
 mod modes;
+mod new;
 mod reduce;
 mod tables;
 mod validate;
 
 use crate::args::{Args, Command};
 use crate::diagnostics::{CommandError, Failure};
+use crate::talk;
 use reducer::approximation::LocalModel;
+use reducer::description::mechanism::Mechanism;
+use reducer::description::{closest, load};
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::MechanismModel;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a command ended when it could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,17 +40,73 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Export(args)) => export::run(args),
+        Some(Command::New(args)) => new::run(args),
+        Some(Command::Completions(args)) => completions::run(args),
     }
+}
+
+/// Reads a mechanism file.
+fn read_mechanism(path: &Path) -> Result<Mechanism, Failure> {
+    if !path.exists() {
+        return Err(Failure::one(CommandError::NoSuchFile {
+            path: path.to_owned(),
+            similar: similar_file(path),
+        }));
+    }
+    if path
+        .extension()
+        .is_some_and(|ending| ending == "json" || ending == "h5")
+    {
+        return Err(Failure::one(CommandError::NoMechanismFile {
+            path: path.to_owned(),
+        }));
+    }
+    let mechanism = load(path)?;
+    talk::step(&format!(
+        "read {}: mechanism `{}`, {} bodies, {} joints, {} actuated",
+        path.display(),
+        mechanism.name,
+        mechanism.bodies.len(),
+        mechanism.joints.len(),
+        mechanism.coordinates.len()
+    ));
+    Ok(mechanism)
+}
+
+/// A mechanism file in the same folder with nearly the same name.
+fn similar_file(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let listed = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let mut names: Vec<String> = std::fs::read_dir(listed)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
+    names.sort();
+    let name = path.file_name()?.to_str()?;
+    closest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
 }
 
 /// Reads a model file.
 fn read_model(path: &Path) -> Result<ReducedModel, Failure> {
-    exporters::read_model(path).map_err(|error| {
+    let model = exporters::read_model(path).map_err(|error| {
         Failure::one(CommandError::Read {
             path: path.to_owned(),
             error,
         })
-    })
+    })?;
+    talk::step(&format!(
+        "read {}: model `{}`, {} coordinates, {} box(es)",
+        path.display(),
+        model.layout.name,
+        model.layout.n(),
+        model.boxes.len()
+    ));
+    Ok(model)
 }
 
 /// Sets the number of threads of all parallel work.

@@ -4,7 +4,6 @@ use super::Outcome;
 use crate::args::ModesArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use exporters::vtk::{LineMesh, write_vtu};
-use reducer::description::load;
 use reducer::description::mechanism::{LoadedKind, Mechanism};
 use reducer::reduction::{LocalReducer, ModeKind, ModePortrait, Portrait};
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use std::fmt::Write;
 
 /// Runs the command.
 pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
-    let mechanism = load(&args.mechanism)?;
+    let mechanism = super::read_mechanism(&args.mechanism)?;
     let fail = |e| Failure::one(e).with_sources(&mechanism);
     mechanism
         .check_configuration(&args.at.0)

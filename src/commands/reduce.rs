@@ -4,9 +4,9 @@ use super::Outcome;
 use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
+use crate::talk;
 use exporters::ExportOptions;
 use reducer::approximation::{LocalModel, PathModel, SampleDatabase};
-use reducer::description::load;
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
 use reducer::sampling::{MechanismModel, UnrepresentedModes};
@@ -24,11 +24,12 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     let Some(path) = &args.mechanism else {
         return Err(Failure::one(CommandError::NoMechanism));
     };
-    let mechanism = load(path)?;
+    let mechanism = super::read_mechanism(path)?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-reduced", mechanism.name)),
     };
+    must_be_folder(&folder)?;
     super::use_threads(args.jobs)?;
     let local =
         MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
@@ -51,13 +52,21 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         SampleDatabase::open(&samples, source.fingerprint())
             .map_err(|e| Failure::one(CommandError::from(e)))?
     };
+    talk::step(&format!(
+        "{} dofs, {} generalised coordinates, {} stored samples, {} thread(s)",
+        source.layout().full_dofs,
+        source.layout().n(),
+        database.len(),
+        rayon::current_num_threads()
+    ));
     let progress = Progress::new();
     let (model, summary) =
         pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
-    progress.finish();
+    drop(progress);
     exporters::write_all(&model, &folder, &ExportOptions::default())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
+    talk::step(&format!("written to {}", folder.display()));
     let unrepresented = local.unrepresented_modes();
     let seconds = start.elapsed().as_secs_f64();
     let text = if args.json {
@@ -71,6 +80,16 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::FellShort
     })
+}
+
+/// Refuses an output folder in whose place, or above it, a file stands.
+fn must_be_folder(folder: &Path) -> Result<(), Failure> {
+    match folder.ancestors().find(|place| place.exists()) {
+        Some(place) if !place.is_dir() => Err(Failure::one(CommandError::OutputIsFile {
+            file: place.to_owned(),
+        })),
+        _ => Ok(()),
+    }
 }
 
 fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64) -> Value {

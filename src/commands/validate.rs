@@ -3,14 +3,13 @@
 use super::Outcome;
 use crate::args::ValidateArgs;
 use crate::diagnostics::{self, Failure};
-use reducer::description::load;
 use reducer::description::mechanism::{BodyKind, Mechanism};
 use reducer::reduction::{LocalReducer, ReductionError};
 use serde_json::json;
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
-    let mechanism = load(&args.mechanism)?;
+    let mechanism = super::read_mechanism(&args.mechanism)?;
     let theta = args.at.as_ref().map(|theta| theta.0.as_slice());
     if let Some(theta) = theta {
         mechanism

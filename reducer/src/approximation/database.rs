@@ -23,7 +23,7 @@ const LARGEST_RECORD: usize = 1 << 30;
 /// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the sample database {path}: {action}: {source}; choose another folder with --samples-dir or make it writable"
+    "the sample database `{path}`: {action}: {source}; choose another folder with --samples-dir or make it writable"
 )]
 pub struct DatabaseError {
     /// File or folder.

@@ -9,6 +9,8 @@ pub struct Progress {
     pub finished_boxes: usize,
     /// Samples used so far.
     pub samples: usize,
+    /// Samples that the wave adds.
+    pub new_samples: usize,
     /// Largest error of the open boxes over its tolerance, from the wave before.
     pub worst_error_over_tolerance: f64,
 }

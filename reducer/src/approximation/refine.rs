@@ -101,18 +101,20 @@ fn run(
 ) -> Result<(), DatabaseError> {
     let mut worst = 0.0;
     while !open.is_empty() {
-        observer.progress(&Progress {
-            open_boxes: open.len(),
-            finished_boxes: tree.n_leaves(),
-            samples: store.len(),
-            worst_error_over_tolerance: worst,
-        });
         let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
         let plans: Vec<Plan> = open
             .par_iter()
             .map(|b| plan(context, store, &b.region, degree(b), b.round))
             .collect();
-        store.require(plans.iter().flat_map(|p| p.fit.iter().chain(&p.validation)))?;
+        let wanted = || plans.iter().flat_map(|p| p.fit.iter().chain(&p.validation));
+        observer.progress(&Progress {
+            open_boxes: open.len(),
+            finished_boxes: tree.n_leaves(),
+            samples: store.len(),
+            new_samples: store.n_new(wanted()),
+            worst_error_over_tolerance: worst,
+        });
+        store.require(wanted())?;
         let outcomes: Vec<Outcome> = open
             .par_iter()
             .zip(&plans)

@@ -6,7 +6,7 @@ use super::sample::Sample;
 use super::source::{LocalModel, SampleFailure};
 use crate::reduced_model::{ModelForm, ModelLayout};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All samples a run has asked for, in the order in which it asked.
 ///
@@ -48,6 +48,16 @@ impl<'a> SampleStore<'a> {
     /// Number of them that were not in the database.
     pub fn n_evaluated(&self) -> usize {
         self.n_evaluated
+    }
+
+    /// Number of different `points` that are new to the run.
+    pub fn n_new<'p>(&self, points: impl IntoIterator<Item = &'p Vec<f64>>) -> usize {
+        let keys: BTreeSet<Vec<u64>> = points
+            .into_iter()
+            .map(|point| key(point))
+            .filter(|key| !self.index.contains_key(key))
+            .collect();
+        keys.len()
     }
 
     /// Makes all `points` known: those that are new to the run are looked up or evaluated in

@@ -22,6 +22,7 @@ pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
 pub use files::{MAX_BYTES, Resolver, read};
 pub use schema::schema;
+pub use suggest::closest;
 
 use mechanism::Mechanism;
 use std::path::Path;

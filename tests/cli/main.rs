@@ -1,0 +1,6 @@
+//! The command line as people and scripts meet it.
+
+mod diagnostics;
+mod starters;
+mod support;
+mod talk;
