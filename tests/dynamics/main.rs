@@ -1,0 +1,7 @@
+//! Motion in time: order of convergence, energy, constraints, agreement with independent results.
+
+mod convergence;
+mod energy;
+mod inverse_dynamics;
+mod one_link;
+mod support;
