@@ -1,7 +1,10 @@
 //! Second order in positions, velocities and multipliers.
 
-use crate::support::{Free, HEAVY_TOP, Moved, point_to_point, reducer_from, reducer_with, run, undeformed};
-use reducer::dynamics::excitation::Excitation;
+use crate::support::{
+    Free, HEAVY_TOP, Moved, reducer_from, reducer_with, run, smooth_point_to_point, undeformed,
+};
+use nalgebra::Vector3;
+use reducer::dynamics::excitation::{Drive, Excitation};
 use reducer::dynamics::full::{FullInstant, FullSettings, Initial, Start, StepControl};
 use reducer::reduction::LocalReducer;
 
@@ -31,8 +34,18 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 /// Positions, velocities and multipliers converge with order two: errors fall to a quarter.
 fn assert_second_order(runs: &[FullInstant]) {
     let kinds: [(&str, fn(&FullInstant) -> Vec<f64>); 3] = [
-        ("positions", |i| i.outputs.iter().flat_map(|o| <[f64; 3]>::from(o.position)).collect()),
-        ("velocities", |i| i.outputs.iter().flat_map(|o| <[f64; 3]>::from(o.velocity)).collect()),
+        ("positions", |i| {
+            i.outputs
+                .iter()
+                .flat_map(|o| <[f64; 3]>::from(o.position))
+                .collect()
+        }),
+        ("velocities", |i| {
+            i.outputs
+                .iter()
+                .flat_map(|o| <[f64; 3]>::from(o.velocity))
+                .collect()
+        }),
         ("multipliers", |i| i.multipliers.clone()),
     ];
     for (what, values) in kinds {
@@ -68,12 +81,46 @@ fn heavy_top() {
 #[test]
 fn flexible_four_bar_moves_from_point_to_point() {
     let model = reducer_with("four_bar.toml", &[("70 GPa", "5 GPa")]);
-    let motion = Moved(|_, t| point_to_point(-0.4, 0.4, 0.4, t), vec![]);
+    let motion = Moved(|_, t| smooth_point_to_point(-0.4, 0.4, 0.4, t), vec![]);
     let initial = Initial {
         theta: vec![-0.4],
         rate: vec![0.0],
         start: Start::Equilibrium,
     };
-    let runs = refined(&model, &motion, &initial, 0.2, 2e-3);
+    let runs = refined(&model, &motion, &initial, 0.2, 1e-3);
+    assert_second_order(&runs);
+}
+
+/// A torque that sets in at once, at a time that no step would hit by itself.
+struct Jump;
+
+const JUMP: [f64; 1] = [0.0537];
+
+impl Excitation for Jump {
+    fn is_prescribed(&self, _: usize) -> bool {
+        false
+    }
+
+    fn drive(&self, _: usize, time: f64, _: f64, _: f64) -> Drive {
+        Drive::Force {
+            force: if time < JUMP[0] { 0.0 } else { 8.0 },
+            by_position: 0.0,
+            by_rate: 0.0,
+        }
+    }
+
+    fn point_force(&self, _: usize, _: f64) -> Option<Vector3<f64>> {
+        None
+    }
+
+    fn breaks(&self) -> &[f64] {
+        &JUMP
+    }
+}
+
+#[test]
+fn jumps_of_the_forces_keep_the_order() {
+    let model = reducer_with("four_bar_rigid.toml", &[]);
+    let runs = refined(&model, &Jump, &undeformed(&[-0.2], &[0.0]), 0.2, 4e-3);
     assert_second_order(&runs);
 }

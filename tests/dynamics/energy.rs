@@ -1,6 +1,9 @@
 //! Energy: conserved where nothing dissipates, accounted for where something does.
 
-use crate::support::{Forced, Free, HEAVY_TOP, Moved, arm_with, point_to_point, reducer_from, reducer_with, run, undeformed};
+use crate::support::{
+    Forced, Free, HEAVY_TOP, Moved, arm_with, point_to_point, reducer_from, reducer_with, run,
+    undeformed,
+};
 use nalgebra::Vector3;
 use reducer::dynamics::excitation::Excitation;
 use reducer::dynamics::full::{FullSettings, Initial, Start};
@@ -23,10 +26,16 @@ fn imbalance(
         e.total() - e.actuator_work - e.force_work + e.dissipated
     };
     let start = balance(&seen[0]);
-    let out = seen.iter().map(balance).fold((0.0_f64, 0.0_f64), |(gain, loss), e| {
-        (gain.max(e - start), loss.max(start - e))
-    });
-    eprintln!("{radius} {step}: {out:?} {report:?} {:?}", seen.last().map(|i| i.energies));
+    let out = seen
+        .iter()
+        .map(balance)
+        .fold((0.0_f64, 0.0_f64), |(gain, loss), e| {
+            (gain.max(e - start), loss.max(start - e))
+        });
+    eprintln!(
+        "{radius} {step}: {out:?} {report:?} {:?}",
+        seen.last().map(|i| i.energies)
+    );
     out
 }
 
@@ -65,15 +74,25 @@ fn vibration_conserves_energy_but_for_numerical_damping() {
 fn work_and_dissipation_account_for_the_energy() {
     let arm = arm_with(
         &[
-            ("stiffness = 4e3", "stiffness = 4e3\nstiffness_damping = 2\nrotor_inertia = 0.3\nviscous = 0.8"),
+            (
+                "stiffness = 4e3",
+                "stiffness = 4e3\nstiffness_damping = 2\nrotor_inertia = 0.3\nviscous = 0.8",
+            ),
             ("rest = 0.3", "rest = 0.3\ndamping = 0.5"),
-            ("reduction]", "damping]\nalpha = 0.4\nbeta = 2e-4\n[reduction]"),
+            (
+                "reduction]",
+                "damping]\nalpha = 0.4\nbeta = 2e-4\n[reduction]",
+            ),
         ],
         "",
     );
     let push = |k: usize, t: f64| [2.0, -20.0, 3.0][k] * (4.0 * t).sin();
     let forced = Forced(push, Vector3::new(3.0, -5.0, 4.0));
-    let initial = Initial { theta: vec![0.1, -0.2, 0.3], rate: vec![0.5, 0.0, -0.4], start: Start::Equilibrium };
+    let initial = Initial {
+        theta: vec![0.1, -0.2, 0.3],
+        rate: vec![0.5, 0.0, -0.4],
+        start: Start::Equilibrium,
+    };
     let coarse = imbalance(&arm, &forced, &initial, 0.9, 0.2, 1e-3);
     let fine = imbalance(&arm, &forced, &initial, 0.9, 0.2, 5e-4);
     assert!(coarse.0.max(coarse.1) > 3.0 * fine.0.max(fine.1));
@@ -82,9 +101,16 @@ fn work_and_dissipation_account_for_the_energy() {
 /// A prescribed motion puts in what the links and the modal damping take.
 #[test]
 fn prescribed_motion_does_work() {
-    let model = reducer_with("four_bar.toml", &[("[reduction]", "[damping]\nratio = 0.02\n[reduction]")]);
+    let model = reducer_with(
+        "four_bar.toml",
+        &[("[reduction]", "[damping]\nratio = 0.02\n[reduction]")],
+    );
     let motion = Moved(|_, t| point_to_point(-0.4, 0.4, 0.1, t), vec![0.1]);
-    let initial = Initial { theta: vec![-0.4], rate: vec![0.0], start: Start::Equilibrium };
+    let initial = Initial {
+        theta: vec![-0.4],
+        rate: vec![0.0],
+        start: Start::Equilibrium,
+    };
     let coarse = imbalance(&model, &motion, &initial, 0.9, 0.15, 1e-3);
     let fine = imbalance(&model, &motion, &initial, 0.9, 0.15, 5e-4);
     assert!(coarse.0.max(coarse.1) > 3.0 * fine.0.max(fine.1));

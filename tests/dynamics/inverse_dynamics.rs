@@ -35,12 +35,19 @@ fn assert_exact(file: &str, start: &[f64], size: f64) {
     };
     let rates: Vec<f64> = (0..start.len()).map(|k| motion(k, 0.0)[1]).collect();
     let settings = FullSettings::new(0.5, 0.01);
-    let (seen, _) = run(&model, &Moved(motion, vec![]), &undeformed(start, &rates), &settings);
+    let (seen, _) = run(
+        &model,
+        &Moved(motion, vec![]),
+        &undeformed(start, &rates),
+        &settings,
+    );
     assert_eq!(seen.len(), 51);
     let (mut worst, mut largest) = (0.0_f64, 0.0_f64);
     for instant in &seen {
         let column = |d: usize| -> Vec<f64> {
-            (0..start.len()).map(|k| motion(k, instant.time)[d]).collect()
+            (0..start.len())
+                .map(|k| motion(k, instant.time)[d])
+                .collect()
         };
         let expected = inverse_dynamics(&model, &column(0), &column(1), &column(2));
         for (found, expected) in instant.actuator_force.iter().zip(&expected) {
@@ -49,7 +56,10 @@ fn assert_exact(file: &str, start: &[f64], size: f64) {
         }
     }
     eprintln!("{file} {worst:e} {largest:e}");
-    assert!(worst < 1e-9 * largest, "{file}: {worst:.2e} of {largest:.2e}");
+    assert!(
+        worst < 1e-9 * largest,
+        "{file}: {worst:.2e} of {largest:.2e}"
+    );
 }
 
 #[test]

@@ -47,9 +47,6 @@ fn tip_lags_by_the_known_distance() {
 
 #[test]
 fn four_elements_are_within_a_percent() {
-    for step in [0.04, 0.02, 0.01] {
-        largest_deflection(4, step);
-    }
     let (size, _) = largest_deflection(4, 0.02);
     assert!((size - 0.5336).abs() < 0.01 * 0.5336, "{size}");
 }
@@ -71,14 +68,22 @@ fn rotation_stiffens_the_beam() {
         ]
     };
     let settings = FullSettings::new(16.5, 0.015);
-    let (seen, report) = run(&model, &Moved(motion, vec![PUSH]), &undeformed(&[0.0], &[SPEED]), &settings);
+    let (seen, report) = run(
+        &model,
+        &Moved(motion, vec![PUSH]),
+        &undeformed(&[0.0], &[SPEED]),
+        &settings,
+    );
     let free: Vec<(f64, f64)> = seen
         .iter()
         .filter(|i| i.time > PUSH)
         .map(|i| (i.time, deflection(i)))
         .collect();
     let found = fitted_frequency(&free, 3.0, 3.7);
-    eprintln!("{found} {report:?} {:?}", free.iter().fold(0.0_f64, |m, v| m.max(v.1.abs())));
+    eprintln!(
+        "{found} {report:?} {:?}",
+        free.iter().fold(0.0_f64, |m, v| m.max(v.1.abs()))
+    );
     assert!((found - 3.347).abs() < 1e-3 * 3.347, "{found}");
 }
 
@@ -92,7 +97,10 @@ fn fitted_frequency(signal: &[(f64, f64)], mut low: f64, mut high: f64) -> f64 {
         });
         let values = nalgebra::DVector::from_fn(signal.len(), |i, _| signal[i].1);
         let normal = rows.transpose() * &rows;
-        let x = normal.lu().solve(&(rows.transpose() * &values)).expect("regular");
+        let x = normal
+            .lu()
+            .solve(&(rows.transpose() * &values))
+            .expect("regular");
         (values - rows * x).norm_squared()
     };
     for _ in 0..60 {

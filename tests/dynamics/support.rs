@@ -3,9 +3,7 @@
 use nalgebra::Vector3;
 use reducer::description;
 use reducer::dynamics::excitation::{Drive, Excitation};
-use reducer::dynamics::full::{
-    FullInstant, FullReport, FullSettings, Initial, Start, simulate,
-};
+use reducer::dynamics::full::{FullInstant, FullReport, FullSettings, Initial, Start, simulate};
 use reducer::reduction::LocalReducer;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -140,6 +138,20 @@ pub fn run(
     (seen, report)
 }
 
+/// From one position to another in a given time with continuous snap, then at rest.
+pub fn smooth_point_to_point(from: f64, to: f64, duration: f64, time: f64) -> [f64; 3] {
+    let span = to - from;
+    let s = (time / duration).min(1.0);
+    let t = duration;
+    [
+        from + span
+            * s.powi(5)
+            * (126.0 - 420.0 * s + 540.0 * s * s - 315.0 * s.powi(3) + 70.0 * s.powi(4)),
+        span / t * 630.0 * (s * (1.0 - s)).powi(4),
+        span / (t * t) * 2520.0 * (s * (1.0 - s)).powi(3) * (1.0 - 2.0 * s),
+    ]
+}
+
 /// From one position to another in a given time with continuous acceleration, then at rest.
 pub fn point_to_point(from: f64, to: f64, duration: f64, time: f64) -> [f64; 3] {
     let span = to - from;
@@ -163,17 +175,17 @@ gravity = [0, 0, -9.81]
 [[body]]
 name = "fork"
 at = [0, 0, 0]
-rigid = { mass = 0, inertia = [0, 0, 0] }
+rigid = { mass = 0.1, inertia = [0.001, 0.001, 0.001] }
 
 [[body]]
 name = "ring"
 at = [0, 0, 0]
-rigid = { mass = 0, inertia = [0, 0, 0] }
+rigid = { mass = 0.1, inertia = [0.001, 0.001, 0.001] }
 
 [[body]]
 name = "top"
 at = [0, 0, 0]
-rigid = { mass = 5, center_of_mass = [0, 0.3, 0.6], inertia = [0.8, 0.8, 1.8] }
+rigid = { mass = 5, center_of_mass = [0, 0.3, 0.6], inertia = [0.8, 0.8, 1.1] }
 
 [[joint]]
 name = "precession"

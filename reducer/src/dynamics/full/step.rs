@@ -145,7 +145,9 @@ impl Stepper {
             from,
             target,
         } = problem;
-        let mut trial = Trial::new(&self.scheme, from, target);
+        // A first guess other than unchanged accelerations, where that one has failed.
+        let persistence = if effort == Effort::Every { 0.0 } else { 1.0 };
+        let mut trial = Trial::new(&self.scheme, from, target, persistence);
         if effort == Effort::Fresh {
             // Stresses at the start are in equilibrium; those of the first guess are not.
             self.refactor(problem, from, &trial.increment);
@@ -203,7 +205,8 @@ impl Stepper {
             return false;
         }
         let h = problem.target.size;
-        let wanted = self.tolerance * h * h * node_size(&trial.state.acceleration, problem.equations);
+        let wanted =
+            self.tolerance * h * h * node_size(&trial.state.acceleration, problem.equations);
         size * ratio / (1.0 - ratio) <= wanted
             && problem
                 .equations
@@ -220,7 +223,7 @@ impl Stepper {
             .factor(
                 problem.equations,
                 at,
-                target.reading,
+                problem.structure,
                 weights,
                 Some(increment),
             )
@@ -268,22 +271,23 @@ struct Trial {
 }
 
 impl Trial {
-    /// Starts with unchanged accelerations and multipliers.
-    fn new(scheme: &Scheme, from: &State, target: &Target) -> Self {
+    /// Starts with a part of the accelerations before, and with unchanged multipliers.
+    fn new(scheme: &Scheme, from: &State, target: &Target, persistence: f64) -> Self {
         let h = target.size;
         let Scheme {
             alpha_m,
+            alpha_f,
             beta,
             gamma,
-            ..
         } = *scheme;
         let mut state = from.clone();
         let n = from.velocity.len();
         let mut known = vec![0.0; n];
         for i in 0..n {
             let (v, a, rate) = (from.velocity[i], from.algorithmic[i], from.acceleration[i]);
-            let next = (rate - alpha_m * a) / (1.0 - alpha_m);
-            state.acceleration[i] = rate;
+            let guess = persistence * rate;
+            let next = ((1.0 - alpha_f) * guess + alpha_f * rate - alpha_m * a) / (1.0 - alpha_m);
+            state.acceleration[i] = guess;
             state.algorithmic[i] = next;
             state.velocity[i] = v + h * ((1.0 - gamma) * a + gamma * next);
             known[i] = h * v + h * h * (0.5 - beta) * a;
