@@ -31,9 +31,12 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (x, y)| (x - y).abs().max(m))
 }
 
+/// Values of an instant.
+type Pick = fn(&FullInstant) -> Vec<f64>;
+
 /// Positions, velocities and multipliers converge with order two: errors fall to a quarter.
 fn assert_second_order(runs: &[FullInstant]) {
-    let kinds: [(&str, fn(&FullInstant) -> Vec<f64>); 3] = [
+    let kinds: [(&str, Pick); 3] = [
         ("positions", |i| {
             i.outputs
                 .iter()

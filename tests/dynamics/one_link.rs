@@ -30,11 +30,9 @@ fn largest_deflection(elements: usize, step: f64) -> (f64, f64) {
     let mut settings = FullSettings::new(8.0, step);
     settings.step = StepControl::Fixed(step);
     let seen = run(&model, &motion, &undeformed(&[0.0], &[0.0]), &settings);
-    let out = seen
-        .iter()
+    seen.iter()
         .map(|i| (deflection(i).abs(), i.time))
-        .fold((0.0, 0.0), |m, v| if v.0 > m.0 { v } else { m });
-    out
+        .fold((0.0, 0.0), |m, v| if v.0 > m.0 { v } else { m })
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn check_start(equations: &Equations<'_>, state: &State) -> Result<(), FullError
         };
         let given = equations.theta(state)[k];
         let apart = (position - given).abs();
-        if !(apart <= START_TOLERANCE * (1.0 + given.abs())) {
+        if apart.is_nan() || apart > START_TOLERANCE * (1.0 + given.abs()) {
             let (name, origin) = equations.reducer.kinematics().coordinate_place(k);
             return Err(FullError::StartsElsewhere {
                 coordinate: name.to_owned(),

@@ -138,7 +138,6 @@ impl Run<'_, '_> {
             .resolved(state, &self.structure, h)
             .ok_or_else(singular)?;
         let mass = consistency.mass(state, &self.structure);
-        let before = kinetic_energy(&self.equations, state);
         // Rigid bodies have no motion that a step could not resolve.
         let rigid = mass
             .as_ref()
@@ -150,10 +149,6 @@ impl Run<'_, '_> {
             };
         if !solved {
             return Err(singular());
-        }
-        if time > 0.0 {
-            self.work
-                .add_impulse(kinetic_energy(&self.equations, state) - before);
         }
         state.algorithmic.clone_from(&state.acceleration);
         self.restarted = true;
@@ -258,8 +253,11 @@ impl Run<'_, '_> {
             self.work.add(&self.powers, &powers, size);
             self.powers = powers;
             if jumps && !last {
+                let before = kinetic_energy(&self.equations, &shown);
                 self.restart(state)?;
                 shown = self.shown(state, time);
+                let after = kinetic_energy(&self.equations, &shown);
+                self.work.add_impulse(after - before);
                 self.powers = Powers::at(&self.equations, &shown, time, &self.structure);
             }
             return Ok(self.show(&shown, arrives && stop.sample));

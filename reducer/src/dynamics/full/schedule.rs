@@ -64,7 +64,7 @@ pub(super) fn check(settings: &FullSettings) -> Result<(), FullError> {
     positive("duration", settings.duration)?;
     positive("Newton tolerance", settings.newton_tolerance)?;
     positive("Coulomb rate", settings.coulomb_rate)?;
-    if !(settings.mode_refresh >= 0.0) {
+    if settings.mode_refresh.is_nan() || settings.mode_refresh < 0.0 {
         return bad(
             "distance for fresh modes",
             "zero or more",
