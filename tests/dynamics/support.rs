@@ -78,7 +78,7 @@ impl<F: Fn(usize, f64) -> f64> Excitation for Forced<F> {
     }
 
     fn point_force(&self, output: usize, time: f64) -> Option<Vector3<f64>> {
-        (output == 0).then(|| self.1 * (5.0 * time).sin())
+        (output == 0).then(|| self.1 * (1.0 - (10.0 * time).cos()))
     }
 
     fn breaks(&self) -> &[f64] {
