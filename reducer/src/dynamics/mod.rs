@@ -1,3 +1,4 @@
 //! Motion in time: what drives a mechanism, and the full and the reduced model driven by it.
 
 pub mod excitation;
+pub mod full;
