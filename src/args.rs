@@ -32,7 +32,7 @@ impl Args {
             Some(Command::Modes(args)) => args.json,
             Some(Command::Eval(args)) => args.json,
             Some(Command::Check(args)) => args.json,
-            Some(Command::Export(_)) => false,
+            Some(Command::Export(_) | Command::Report(_)) => false,
         }
     }
 }
@@ -52,6 +52,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Writes a reduced model in another format.
     Export(ExportArgs),
+    /// Writes a report of a reduced model, for a browser.
+    Report(ReportArgs),
 }
 
 /// Arguments of `reduce M.toml`.
@@ -153,6 +155,21 @@ pub struct ExportArgs {
     /// Start of all names in generated source; the model's name where absent.
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
+}
+
+/// Arguments of `reduce report`.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The mechanism file: adds the drawing and the full model beside the reduced one.
+    pub mechanism: Option<PathBuf>,
+    /// Where to write; `report.html` beside the model where absent.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
 }
 
 /// Formats of `reduce export`.

@@ -13,8 +13,11 @@ mod files;
 pub mod hdf5;
 pub mod json;
 pub mod plot;
+pub mod report;
 pub mod schema;
 pub mod vtk;
 
 pub use error::{ReadError, WriteError};
-pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all};
+pub use export::{
+    ExportOptions, Format, export, model_hash, read_model, write_all, write_report,
+};

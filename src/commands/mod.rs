@@ -6,12 +6,14 @@ mod export;
 mod local;
 mod modes;
 mod reduce;
+mod report;
 mod tables;
 mod validate;
 
 use crate::args::{Args, Command};
 use crate::diagnostics::{CommandError, Failure};
-use reducer::approximation::LocalModel;
+use reducer::approximation::{LocalModel, PathModel};
+use reducer::description::mechanism::Mechanism;
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::MechanismModel;
 use std::path::Path;
@@ -35,6 +37,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Export(args)) => export::run(args),
+        Some(Command::Report(args)) => report::run(args),
     }
 }
 
@@ -62,7 +65,7 @@ fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
 }
 
 /// Refuses to compare a model with another mechanism.
-fn same_coordinates(model: &ReducedModel, local: &MechanismModel) -> Result<(), Failure> {
+fn same_coordinates(model: &ReducedModel, local: &dyn LocalModel) -> Result<(), Failure> {
     let layout = local.layout();
     if layout.coordinates == model.layout.coordinates && layout.outputs == model.layout.outputs {
         return Ok(());
@@ -71,4 +74,17 @@ fn same_coordinates(model: &ReducedModel, local: &MechanismModel) -> Result<(), 
         model: model.layout.name.clone(),
         mechanism: layout.name,
     }))
+}
+
+/// The path that the mechanism's file asks for.
+fn path_of<'a>(
+    mechanism: &Mechanism,
+    local: &'a MechanismModel,
+) -> Result<Option<PathModel<'a>>, Failure> {
+    let Some(trajectory) = &mechanism.approximation.trajectory else {
+        return Ok(None);
+    };
+    PathModel::new(local, &trajectory.points)
+        .map(Some)
+        .map_err(|e| Failure::one(CommandError::from(e)))
 }

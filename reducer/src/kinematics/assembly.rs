@@ -4,6 +4,7 @@ use super::closure::Posture;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
+use crate::lie::Frame;
 use crate::linalg;
 use crate::model::joint;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -96,6 +97,12 @@ impl Kinematics {
     /// θ at which the mechanism is drawn.
     pub fn home(&self) -> &[f64] {
         &self.home_theta
+    }
+
+    /// Frames of all bodies at home.
+    pub fn home_frames(&self) -> Vec<Frame> {
+        let links = self.skeleton.body_link.iter();
+        links.map(|&link| self.home.frames[link]).collect()
     }
 
     /// Gauss-Newton from the drawing with θ held at home; shortest corrections.
