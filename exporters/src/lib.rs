@@ -18,6 +18,4 @@ pub mod schema;
 pub mod vtk;
 
 pub use error::{ReadError, WriteError};
-pub use export::{
-    ExportOptions, Format, export, model_hash, read_model, write_all, write_report,
-};
+pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all, write_report};

@@ -53,8 +53,8 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     progress.finish();
-    let survey = survey(&model, &local, path.as_ref())
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let survey =
+        survey(&model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))?;
     exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     let unrepresented = local.unrepresented_modes();

@@ -3,9 +3,7 @@
 use super::units::Unit;
 use crate::WriteError;
 use rayon::prelude::*;
-use reducer::reduced_model::{
-    Evaluator, ModelCoefficients, ReducedModel, Status, Workspace,
-};
+use reducer::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status, Workspace};
 use reducer::survey::{ExactPoint, Line, Survey};
 
 /// Entries of one block that are drawn.
@@ -120,7 +118,11 @@ impl Block {
             Self::Damping => c.damping.clone(),
             Self::Gyroscopic => c.gyroscopic.clone(),
             Self::Force => c.force.clone(),
-            Self::Outputs => c.outputs.iter().flat_map(|o| [o.position.x, o.position.y, o.position.z]).collect(),
+            Self::Outputs => c
+                .outputs
+                .iter()
+                .flat_map(|o| [o.position.x, o.position.y, o.position.z])
+                .collect(),
         }
     }
 
@@ -140,7 +142,10 @@ impl Block {
         let coordinates = &model.layout.coordinates;
         let n = coordinates.len();
         let entry = |letter: &str, start: Unit, places: &[usize]| {
-            let names: Vec<&str> = places.iter().map(|&i| coordinates[i].name.as_str()).collect();
+            let names: Vec<&str> = places
+                .iter()
+                .map(|&i| coordinates[i].name.as_str())
+                .collect();
             let index = places.iter().fold(0, |index, &i| index * n + i);
             let unit = places.iter().fold(start, |unit, &i| {
                 unit.per(Unit::of_coordinate(&coordinates[i].unit))
@@ -161,10 +166,13 @@ impl Block {
             Self::Outputs => {
                 let names = model.layout.outputs.iter();
                 let each = names.enumerate().flat_map(|(o, name)| {
-                    ["x", "y", "z"].into_iter().enumerate().map(move |(a, axis)| {
-                        let unit = Unit::of_coordinate("m");
-                        (3 * o + a, format!("{name}.{axis}"), unit, Vec::new())
-                    })
+                    ["x", "y", "z"]
+                        .into_iter()
+                        .enumerate()
+                        .map(move |(a, axis)| {
+                            let unit = Unit::of_coordinate("m");
+                            (3 * o + a, format!("{name}.{axis}"), unit, Vec::new())
+                        })
                 });
                 each.collect()
             }
@@ -195,16 +203,16 @@ pub fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSpec> {
                 to,
                 points: Vec::new(),
             };
-            LineSpec { line, points: ALONE }
+            LineSpec {
+                line,
+                points: ALONE,
+            }
         })
         .collect()
 }
 
 /// Evaluates the model on all lines.
-pub fn evaluate(
-    model: &ReducedModel,
-    lines: &[LineSpec],
-) -> Result<Vec<ReducedLine>, WriteError> {
+pub fn evaluate(model: &ReducedModel, lines: &[LineSpec]) -> Result<Vec<ReducedLine>, WriteError> {
     let evaluator = Evaluator::new(model)?;
     Ok(lines
         .iter()
@@ -320,9 +328,15 @@ fn coordinate_weights(model: &ReducedModel, block: Block, reduced: &[ReducedLine
                 Block::Stiffness => c.stiffness[i * n + i],
                 _ => c.mass[i * n + i],
             };
-            let all = reduced.iter().flat_map(|line| line.coefficients.iter().flatten());
+            let all = reduced
+                .iter()
+                .flat_map(|line| line.coefficients.iter().flatten());
             let largest = all.map(diagonal).fold(0.0, f64::max);
-            if largest > 0.0 { largest.sqrt().recip() } else { 1.0 }
+            if largest > 0.0 {
+                largest.sqrt().recip()
+            } else {
+                1.0
+            }
         })
         .collect()
 }

@@ -80,8 +80,12 @@ fn box_facts(b: &BoxModel) -> Value {
 
 /// Polynomials of the outputs' positions and amplitudes.
 fn motion(model: &ReducedModel) -> Value {
-    let wanted =
-        |c: &Component| matches!(c, Component::Position { .. } | Component::Amplitude { row: 0..3, .. });
+    let wanted = |c: &Component| {
+        matches!(
+            c,
+            Component::Position { .. } | Component::Amplitude { row: 0..3, .. }
+        )
+    };
     let list = &model.components.outputs;
     let columns: Vec<usize> = (0..list.len()).filter(|&i| wanted(&list[i])).collect();
     let tables = model.boxes.iter().map(|b| {
@@ -180,7 +184,8 @@ fn frequencies(
             let full = |mode: usize| {
                 let points = spec.line.points.iter();
                 packed(points.map(move |p| {
-                    p.as_ref().map_or(f64::NAN, |p| value(&p.frequencies_hz, mode))
+                    p.as_ref()
+                        .map_or(f64::NAN, |p| value(&p.frequencies_hz, mode))
                 }))
             };
             let reduced = |mode| packed(line.frequencies_hz.iter().map(move |f| value(f, mode)));

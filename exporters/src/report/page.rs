@@ -5,7 +5,7 @@ use crate::code::code_figures;
 use crate::{WriteError, model_hash};
 use minijinja::{AutoEscape, Environment, Value, context};
 use reducer::reduced_model::{
-    Continuity, CoordinateKind, ModelForm, ReducedModel, TreeNode,
+    BlockError, Continuity, CoordinateKind, ModelForm, ReducedModel, TreeNode,
 };
 use reducer::survey::Survey;
 
@@ -34,7 +34,9 @@ pub(super) fn render(
     };
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("report.html", PAGE).map_err(refused)?;
+    environment
+        .add_template("report.html", PAGE)
+        .map_err(refused)?;
     // In a script element only `</` and `<!--` end or change the text.
     let data = data.to_string().replace('<', "\\u003c");
     let page = context! {
@@ -54,12 +56,13 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
     let provenance = &model.provenance;
     let settings = &provenance.settings;
     let is_max = settings.criterion == "max";
+    let judged = |e: &BlockError| if is_max { e.max } else { e.mean };
     let errors: Vec<Value> = provenance
         .errors
         .iter()
         .map(|e| {
             let tolerance = settings.tolerances.iter().find(|t| t.block == e.block);
-            let judged = if is_max { e.max } else { e.mean };
+            let judged = judged(e);
             context! {
                 block => e.block.clone(),
                 mean => percent(e.mean),
@@ -70,7 +73,10 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
             }
         })
         .collect();
-    let worst = provenance.errors.iter().max_by(|a, b| a.max.total_cmp(&b.max));
+    let worst = provenance
+        .errors
+        .iter()
+        .max_by(|a, b| judged(a).total_cmp(&judged(b)));
     let figures = code_figures(model).ok();
     let inverse = figures.as_ref().and_then(|f| {
         let found = f.operations.iter().find(|o| o.0 == "inverse_dynamics");
@@ -127,7 +133,7 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         numbers_outputs => grouped(model.stored_numbers_outputs()),
         largest_degree => model.boxes.iter().map(|b| degree(&b.dynamics)).max().unwrap_or(0),
         worst_block => worst.map(|e| e.block.clone()),
-        worst_error => worst.map(|e| percent(e.max)),
+        worst_error => worst.map(|e| percent(judged(e))),
         errors,
         inverse,
         operations,

@@ -45,6 +45,7 @@ impl std::fmt::Display for Unit {
         for (base, halves) in ["kg", "m", "s"].into_iter().zip(self.0) {
             match (halves, halves % 2) {
                 (0, _) => {}
+                (1, _) => parts.push(format!("√{base}")),
                 (2, _) => parts.push(base.to_owned()),
                 (_, 0) => parts.push(format!("{base}{}", superscript(halves / 2))),
                 _ => parts.push(format!("{base}^({halves}/2)")),
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(mass("m", "m"), "kg");
         assert_eq!(mass("rad", "m"), "kg m");
         assert_eq!(mass("m*sqrt(kg)", "m*sqrt(kg)"), "1");
-        assert_eq!(mass("m", "m*sqrt(kg)"), "kg^(1/2)");
+        assert_eq!(mass("m", "m*sqrt(kg)"), "√kg");
     }
 
     #[test]

@@ -53,7 +53,7 @@ function lineChart(chart) {
   const xs = range(series.flatMap((s) => Array.from(s.x)));
   let ys = range([...series.flatMap((s) => Array.from(s.y)), ...references.map((r) => r[1])], logarithmic);
   if (!logarithmic) ys = [ys[0] - 0.06 * (ys[1] - ys[0]), ys[1] + 0.06 * (ys[1] - ys[0])];
-  const up = ticks(ys, height < 180 ? 3 : 5, logarithmic);
+  const up = ticks(ys, height < 180 ? 4 : 5, logarithmic);
   const left = 16 + (chart.y ? 16 : 0) + 6.6 * Math.max(2, ...up.map((t) => t[1].length));
   const [right, top, bottom] = [width - 12, 8, height - (chart.x ? 38 : 22)];
   const place = logarithmic ? Math.log10 : (v) => v;
@@ -75,7 +75,8 @@ function lineChart(chart) {
   const visible = (v) => Number.isFinite(v) && (!logarithmic || v > 0);
   for (const s of series.filter((s) => s.dots)) {
     const group = make("g", { class: "dots", style: `stroke:var(--${s.colour})` });
-    for (let i = 0; i < s.x.length; i++) if (visible(s.y[i])) group.append(make("circle", { cx: px(s.x[i]).toFixed(1), cy: py(s.y[i]).toFixed(1), r: width < 300 ? 2.2 : 3 }));
+    const stride = Math.ceil((7 * s.x.length) / (right - left));
+    for (let i = 0; i < s.x.length; i += stride) if (visible(s.y[i])) group.append(make("circle", { cx: px(s.x[i]).toFixed(1), cy: py(s.y[i]).toFixed(1), r: width < 300 ? 2.2 : 3 }));
     svg.append(group);
   }
   for (const s of series.filter((s) => !s.dots)) {

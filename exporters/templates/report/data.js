@@ -15,7 +15,8 @@ function pretty(value, digits = 3) {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size >= 1e5 || size < 1e-3 ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
+  const rounded = Number(value.toPrecision(digits));
+  const text = size >= 1e5 || size < 1e-3 ? rounded.toExponential().replace("+", "") : String(rounded);
   return text.replace(/-/g, "\u2212");
 }
 

@@ -52,7 +52,7 @@ function frequencyPlots(view) {
     const width = Math.min(box.clientWidth, 1000);
     const label = `Natural frequencies along ${DATA.lines[state.line].label}, ${count} of the reduced model` + (hasFull ? " and of the full model" : "");
     figure.replaceChildren(
-      legend(["line", "reduced model"], ...(hasFull ? [["dot", "lowest of the full model, actuators and loaded points held"]] : [])),
+      legend(["line any", "reduced model"], ...(hasFull ? [["dot any", "lowest of the full model, actuators and loaded points held"]] : [])),
       lineChart({ width, height: width < 500 ? 260 : 340, x: DATA.lines[state.line].label, y: "frequency [Hz]", series, label }),
     );
     if (maps.length > 0) {
@@ -99,7 +99,7 @@ function blockFigure(block, l, small, width) {
   }
   const shown = block.entries.length < block.varying ? `The ${block.entries.length} entries that vary most, of ${block.varying}.` : `All ${block.varying} entries that vary.`;
   section.append(make("p", { class: "note" }, `${shown} ${constant}`));
-  const grid = make("div", { class: "small-charts" });
+  const grid = make("div", { class: "small-charts", style: `grid-template-columns:repeat(auto-fill, ${small}px)` });
   for (const entry of block.entries) {
     const reduced = unpack(entry.reduced[l]);
     const full = unpack(entry.full[l]);

@@ -30,9 +30,11 @@ function bodyParts(skeleton) {
 }
 
 // Points of a plate in the order of its edge.
-function aroundTheirMiddle(points) {
-  if (points.length < 3) return points;
-  const middle = points.reduce((sum, p) => add(sum, p.position, 1 / points.length), [0, 0, 0]);
+function aroundTheirMiddle(all) {
+  if (all.length < 3) return all;
+  const middle = all.reduce((sum, p) => add(sum, p.position, 1 / all.length), [0, 0, 0]);
+  const arm = (p) => Math.hypot(...add(p.position, middle, -1));
+  const points = all.filter((p) => arm(p) > 0.35 * Math.max(...all.map(arm)));
   const arms = points.map((p) => add(p.position, middle, -1));
   const x = arms.reduce((a, b) => (Math.hypot(...b) > Math.hypot(...a) ? b : a));
   const normal = arms.map((a) => cross(x, a)).reduce((a, b) => (Math.hypot(...b) > Math.hypot(...a) ? b : a));
@@ -115,6 +117,7 @@ class Camera {
     this.middle = this.low.map((v, k) => (v + this.high[k]) / 2);
     const spread = this.high.map((v, k) => v - this.low[k]);
     this.size = Math.max(Math.hypot(...spread), 1e-3);
+    this.points = points;
     this.flat = spread.findIndex((v) => v < 1e-4 * this.size);
     this.reset();
   }
@@ -123,6 +126,35 @@ class Camera {
     // A flat mechanism is seen from the front, others from a corner.
     [this.yaw, this.pitch] = this.flat === 1 ? [-0.3, 0.2] : this.flat === 0 ? [1.25, 0.2] : this.flat === 2 ? [-0.25, 1.1] : [-0.65, 0.42];
     this.zoom = 1;
+    this.fitted = "";
+  }
+
+  // Shows everything the mechanism passes, until the reader turns or zooms.
+  fit(width, height) {
+    const key = `${width} ${height}`;
+    if (this.fitted === "never" || this.fitted === key) return;
+    this.fitted = key;
+    [this.zoom, this.shift] = [1, [0, 0]];
+    const seen = this.points.map((p) => this.see(p, width, height));
+    const [left, right] = [Math.min(...seen.map((p) => p[0])), Math.max(...seen.map((p) => p[0]))];
+    const [top, bottom] = [Math.min(...seen.map((p) => p[1])), Math.max(...seen.map((p) => p[1]))];
+    this.zoom = Math.min((0.82 * width) / (right - left || 1), (0.78 * height) / (bottom - top || 1));
+    this.shift = [(width / 2 - (left + right) / 2) * this.zoom, (height / 2 - (top + bottom) / 2) * this.zoom];
+    this.zoomed = 1;
+  }
+
+  zoomBy(factor) {
+    const next = Math.min(8, Math.max(0.3, this.zoomed * factor));
+    this.zoom *= next / this.zoomed;
+    this.shift = this.shift.map((v) => (v * next) / this.zoomed);
+    this.zoomed = next;
+    this.fitted = "never";
+  }
+
+  turnBy(dx, dy) {
+    this.yaw -= 0.008 * dx;
+    this.pitch = Math.min(1.5, Math.max(-1.5, this.pitch + 0.008 * dy));
+    this.fitted = "never";
   }
 
   // Picture of a point: across, down, and distance from the reader in sizes of the mechanism.
@@ -134,7 +166,7 @@ class Camera {
     const depth = away * cp - z * sp;
     const up = away * sp + z * cp;
     const scale = (this.zoom * 0.92 * Math.min(width, height * 1.25)) / (1 + depth / 3.2);
-    return [width / 2 + right * scale, height / 2 - up * scale, depth, scale];
+    return [width / 2 + this.shift[0] + right * scale, height / 2 + this.shift[1] - up * scale, depth, scale];
   }
 }
 
@@ -160,7 +192,7 @@ function drawGrid(context, camera, width, height) {
 }
 
 function drawItem(context, item, places, ghost) {
-  const unit = places[0][3] / 420;
+  const unit = Math.min(places[0][3], 620) / 420;
   const thick = Math.max(3.5, 9 * unit);
   const paint = item.colour ? colour(item.colour) : colour("ink");
   if (ghost) {
@@ -217,11 +249,12 @@ function drawScene(canvas, camera, items, ghost, markers) {
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
+  camera.fit(width, height);
   context.lineCap = context.lineJoin = "round";
   drawGrid(context, camera, width, height);
   const see = (item) => item.points.map((p) => camera.see(p, width, height));
   for (const item of ghost) drawItem(context, item, see(item), true);
-  const order = { rail: 0.5, plate: 0.02, joint: -0.03, anchor: -0.03, block: -0.02 };
+  const order = { rail: 0.5, plate: 0.02, joint: -0.12, anchor: -0.1, block: -0.05 };
   items
     .map((item) => {
       const places = see(item);

@@ -59,7 +59,7 @@ function viewer() {
     }
     text.textContent = outputs
       .map((o, i) => {
-        const place = `${DATA.outputs[i]}: (${o.position.map((v) => (Math.abs(v) < 5e-7 ? 0 : v).toFixed(4)).join(", ").replace(/-/g, "\u2212")}) m`;
+        const place = `${DATA.outputs[i]}: (${o.position.map((v) => (Math.abs(v) < 5e-5 ? 0 : v).toFixed(4)).join(", ").replace(/-/g, "\u2212")}) m`;
         if (!kinematics) return place;
         const f = DATA.skeleton.outputs[i];
         const exact = kinematics.place({ body: f.body, r: f.rotation, p: f.position }, kinematics.frames).p;
@@ -189,25 +189,21 @@ function handle(canvas, camera, redraw) {
     if (down.size === 2) {
       const [a, b] = [...down.values()];
       const now = Math.hypot(a[0] - b[0], a[1] - b[1]);
-      if (gap > 0) camera.zoom = Math.min(8, Math.max(0.3, (camera.zoom * now) / gap));
+      if (gap > 0) camera.zoomBy(now / gap);
       gap = now;
-    } else turnBy(e.clientX - last[0], e.clientY - last[1]);
+    } else camera.turnBy(e.clientX - last[0], e.clientY - last[1]);
     redraw();
   });
-  const turnBy = (dx, dy) => {
-    camera.yaw -= 0.008 * dx;
-    camera.pitch = Math.min(1.5, Math.max(-1.5, camera.pitch + 0.008 * dy));
-  };
   canvas.addEventListener("wheel", (e) => {
     e.preventDefault();
-    camera.zoom = Math.min(8, Math.max(0.3, camera.zoom * Math.exp(-0.001 * e.deltaY)));
+    camera.zoomBy(Math.exp(-0.001 * e.deltaY));
     redraw();
   }, { passive: false });
   canvas.addEventListener("keydown", (e) => {
     const step = { ArrowLeft: [-15, 0], ArrowRight: [15, 0], ArrowUp: [0, -15], ArrowDown: [0, 15] }[e.key];
-    if (step) turnBy(...step);
-    else if (e.key === "+" || e.key === "=") camera.zoom = Math.min(8, camera.zoom * 1.15);
-    else if (e.key === "-") camera.zoom = Math.max(0.3, camera.zoom / 1.15);
+    if (step) camera.turnBy(...step);
+    else if (e.key === "+" || e.key === "=") camera.zoomBy(1.15);
+    else if (e.key === "-") camera.zoomBy(1 / 1.15);
     else if (e.key === "0") camera.reset();
     else return;
     e.preventDefault();

@@ -3,9 +3,7 @@
 use super::errors::{Block, Measure, Scales};
 use super::sample::Sample;
 use super::source::LocalModel;
-use crate::reduced_model::{
-    Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace,
-};
+use crate::reduced_model::{Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace};
 use crate::reduction::Coefficients;
 use rayon::prelude::*;
 
