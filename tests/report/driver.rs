@@ -4,12 +4,14 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// A running chromedriver with one browser; both end when it is dropped.
 pub struct Driver {
     process: Child,
+    /// Open as long as the process may write.
+    _output: BufReader<ChildStdout>,
     port: u16,
     session: String,
 }
@@ -23,9 +25,11 @@ impl Driver {
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver starts");
-        let port = announced_port(&mut process);
+        let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+        let port = announced_port(&mut output);
         let mut driver = Self {
             process,
+            _output: output,
             port,
             session: String::new(),
         };
@@ -95,14 +99,13 @@ impl Drop for Driver {
 }
 
 /// chromedriver prints the port it took.
-fn announced_port(process: &mut Child) -> u16 {
-    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+fn announced_port(output: &mut impl BufRead) -> u16 {
     let mut line = String::new();
     loop {
         line.clear();
         let read = output.read_line(&mut line).expect("text");
         assert!(read > 0, "chromedriver ended without a port");
-        let port = line.split("on port ").nth(1);
+        let port = line.split("successfully on port ").nth(1);
         let digits = port.map(|p| p.trim_end().trim_end_matches('.'));
         if let Some(Ok(port)) = digits.map(str::parse) {
             return port;
