@@ -32,7 +32,7 @@ impl Args {
             Some(Command::Modes(args)) => args.json,
             Some(Command::Eval(args)) => args.json,
             Some(Command::Check(args)) => args.json,
-            Some(Command::Export(_) | Command::Report(_)) => false,
+            Some(Command::Export(_) | Command::Report(_) | Command::Plot(_)) => false,
         }
     }
 }
@@ -54,6 +54,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Writes a report of a reduced model, for a browser.
     Report(ReportArgs),
+    /// Draws a figure of a reduced model as SVG.
+    Plot(PlotArgs),
 }
 
 /// Arguments of `reduce M.toml`.
@@ -170,6 +172,40 @@ pub struct ReportArgs {
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+}
+
+/// Arguments of `reduce plot`.
+#[derive(Debug, clap::Args)]
+pub struct PlotArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The mechanism file: adds the full model.
+    pub mechanism: Option<PathBuf>,
+    /// What to draw.
+    #[arg(long, value_enum)]
+    pub what: FigureName,
+    /// Only the line along this coordinate, or `diagonal`.
+    #[arg(long, value_name = "NAME")]
+    pub along: Option<String>,
+    /// Where to write the SVG.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+/// Figures of `reduce plot`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum FigureName {
+    /// Natural frequencies of the internal modes along lines through the domain.
+    Frequencies,
+    /// Errors along lines (with the mechanism file) or per box.
+    Errors,
+    /// Boxes of the configuration space with degree and error.
+    Boxes,
+    /// The entries of each block that vary most, along one line.
+    Coefficients,
 }
 
 /// Formats of `reduce export`.

@@ -5,6 +5,7 @@ mod eval;
 mod export;
 mod local;
 mod modes;
+mod plot;
 mod reduce;
 mod report;
 mod tables;
@@ -38,6 +39,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Export(args)) => export::run(args),
         Some(Command::Report(args)) => report::run(args),
+        Some(Command::Plot(args)) => plot::run(args),
     }
 }
 

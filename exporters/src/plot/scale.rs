@@ -1,5 +1,8 @@
 //! From data to places on the page: ranges, ticks and their labels.
 
+/// Most decades of a logarithmic scale; what is smaller lies on its lower end.
+const MOST_DECADES: f64 = 8.0;
+
 /// A range of data on a stretch of the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scale {
@@ -44,9 +47,7 @@ impl Scale {
         }
         if logarithmic {
             (low, high) = (low.floor(), high.ceil());
-            if high - low < 1.0 {
-                high = low + 1.0;
-            }
+            low = low.clamp(high - MOST_DECADES, high - 1.0);
         } else {
             let width = high - low;
             let size = low.abs().max(high.abs());
@@ -68,10 +69,12 @@ impl Scale {
 
     /// Place of a value; none for one that has no place.
     pub fn place(&self, value: f64) -> Option<f64> {
-        let at = if self.logarithmic {
-            value.log10()
-        } else {
+        let at = if !self.logarithmic {
             value
+        } else if value > 0.0 {
+            value.log10().max(self.low)
+        } else {
+            return None;
         };
         let place = self.from + (self.to - self.from) * (at - self.low) / (self.high - self.low);
         place.is_finite().then_some(place)
@@ -179,6 +182,13 @@ mod tests {
         assert_eq!(ticks.first().map(|t| t.text.as_str()), Some("\u{2212}7"));
         assert_eq!(ticks.last().map(|t| t.text.as_str()), Some("\u{2212}1"));
         assert_eq!(scale.place(0.0), None);
+    }
+
+    #[test]
+    fn tiny_values_lie_on_the_lower_end_of_the_decades() {
+        let scale = Scale::covering([1e-16, 0.05].into_iter(), true, 0.0, [0.0, 8.0]);
+        assert_eq!(scale.place(1e-16), Some(0.0));
+        assert_eq!(scale.place(0.1), Some(8.0));
     }
 
     #[test]

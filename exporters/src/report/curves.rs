@@ -17,7 +17,7 @@ const ALONE: usize = 97;
 
 /// A block of coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Block {
+pub(crate) enum Block {
     /// M̄.
     Mass,
     /// K̄.
@@ -34,7 +34,7 @@ pub enum Block {
 
 /// A line and how finely the reduced model is drawn on it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LineSpec {
+pub(crate) struct LineSpec {
     /// The line; without a full model it has no points.
     pub line: Line,
     /// Points of the reduced model, evenly spaced.
@@ -43,7 +43,7 @@ pub struct LineSpec {
 
 /// The reduced model on one line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReducedLine {
+pub(crate) struct ReducedLine {
     /// Coefficients; none where the model is undefined.
     pub coefficients: Vec<Option<ModelCoefficients>>,
     /// Frequencies of the internal modes (Hz).
@@ -52,7 +52,7 @@ pub struct ReducedLine {
 
 /// One entry of a block: per line, the full model's values and the reduced model's.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EntryCurve {
+pub(crate) struct EntryCurve {
     /// Name, for example `M[x, y]`.
     pub label: String,
     /// Unit.
@@ -65,7 +65,7 @@ pub struct EntryCurve {
 
 /// The entries of a block that vary most.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlockCurves {
+pub(crate) struct BlockCurves {
     /// The block.
     pub block: Block,
     /// Those shown, largest variation first.
@@ -181,7 +181,7 @@ impl Block {
 }
 
 /// The lines of the survey; without one, lines along each coordinate through the middle.
-pub fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSpec> {
+pub(crate) fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSpec> {
     if let Some(survey) = survey {
         let spec = |line: &Line| LineSpec {
             line: line.clone(),
@@ -212,7 +212,10 @@ pub fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSpec> {
 }
 
 /// Evaluates the model on all lines.
-pub fn evaluate(model: &ReducedModel, lines: &[LineSpec]) -> Result<Vec<ReducedLine>, WriteError> {
+pub(crate) fn evaluate(
+    model: &ReducedModel,
+    lines: &[LineSpec],
+) -> Result<Vec<ReducedLine>, WriteError> {
     let evaluator = Evaluator::new(model)?;
     Ok(lines
         .iter()
@@ -249,7 +252,7 @@ fn evaluated(
 }
 
 /// The entries of one block that vary most, in units that make coordinates comparable.
-pub fn block_curves(
+pub(crate) fn block_curves(
     model: &ReducedModel,
     block: Block,
     lines: &[LineSpec],

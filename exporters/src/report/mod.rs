@@ -9,7 +9,7 @@ mod numbers;
 mod page;
 mod units;
 
-pub use curves::{Block, BlockCurves, EntryCurve, LineSpec, ReducedLine, block_curves, lines};
+pub(crate) use curves::{Block, LineSpec, ReducedLine, block_curves, evaluate, lines};
 
 use crate::WriteError;
 use reducer::reduced_model::ReducedModel;

@@ -11,9 +11,9 @@ function range(values, logarithmic) {
   }
   if (low > high) return logarithmic ? [1e-3, 1] : [0, 1];
   if (logarithmic) {
-    low = 10 ** Math.floor(Math.log10(low));
-    high = 10 ** Math.ceil(Math.log10(high));
-    return [low, high > low ? high : 10 * low];
+    // At most eight decades; what is smaller lies on the lower end.
+    const last = Math.ceil(Math.log10(high));
+    return [10 ** Math.min(last - 1, Math.max(last - 8, Math.floor(Math.log10(low)))), 10 ** last];
   }
   if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
     const half = Math.abs(high) / 2 || 0.5;
@@ -40,7 +40,7 @@ function ticks([low, high], count, logarithmic) {
     const text = large >= 1e5 || large < 1e-3 ? (i === 0 ? "0" : pretty(value, 3)) : value.toFixed(Math.min(digits, 8));
     out.push([value, text.replace(/-/g, "\u2212")]);
   }
-  return out;
+  return out.length < 2 && count < 30 ? ticks([low, high], 2 * count, false) : out;
 }
 
 function superscript(exponent) {
@@ -56,7 +56,7 @@ function lineChart(chart) {
   const up = ticks(ys, height < 180 ? 4 : 5, logarithmic);
   const left = 16 + (chart.y ? 16 : 0) + 6.6 * Math.max(2, ...up.map((t) => t[1].length));
   const [right, top, bottom] = [width - 12, 8, height - (chart.x ? 38 : 22)];
-  const place = logarithmic ? Math.log10 : (v) => v;
+  const place = logarithmic ? (v) => Math.log10(Math.max(v, ys[0])) : (v) => v;
   const px = (v) => left + ((right - left) * (v - xs[0])) / (xs[1] - xs[0]);
   const py = (v) => bottom - ((bottom - top) * (place(v) - place(ys[0]))) / (place(ys[1]) - place(ys[0]));
   const svg = make("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.label });
