@@ -2,6 +2,8 @@
 
 mod browser;
 mod driver;
+mod plots;
+mod survey;
 
 use browser::{Browser, Findings};
 use std::path::{Path, PathBuf};

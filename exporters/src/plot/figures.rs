@@ -2,7 +2,9 @@
 
 use super::chart::{Axis, Chart, Curve, Panel, Stroke, Tile};
 use crate::WriteError;
-use crate::report::{Block, LineSpec, ReducedLine, block_curves, evaluate, lines};
+use crate::report::{
+    Block, LineSpec, ReducedLine, block_curves, coordinate_label, evaluate, lines,
+};
 use reducer::reduced_model::{BoxModel, ReducedModel};
 use reducer::survey::{ExactPoint, Survey};
 
@@ -81,9 +83,8 @@ fn line_name<'a>(model: &'a ReducedModel, spec: &LineSpec) -> &'a str {
 }
 
 fn coordinate_axis(model: &ReducedModel, k: usize) -> Axis {
-    let coordinate = &model.layout.coordinates[k];
     Axis {
-        label: format!("{} [{}]", coordinate.name, coordinate.unit),
+        label: coordinate_label(model, k),
         logarithmic: false,
     }
 }

@@ -126,7 +126,7 @@ impl Block {
         }
     }
 
-    fn of_full<'a>(self, p: &'a ExactPoint) -> &'a [f64] {
+    fn of_full(self, p: &ExactPoint) -> &[f64] {
         match self {
             Self::Mass => &p.mass,
             Self::Stiffness => &p.stiffness,
@@ -209,6 +209,15 @@ pub(crate) fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSp
             }
         })
         .collect()
+}
+
+/// Name and unit of a coordinate, for an axis.
+pub(crate) fn coordinate_label(model: &ReducedModel, k: usize) -> String {
+    let coordinate = &model.layout.coordinates[k];
+    match coordinate.unit.as_str() {
+        "1" => coordinate.name.clone(),
+        unit => format!("{} [{unit}]", coordinate.name),
+    }
 }
 
 /// Evaluates the model on all lines.

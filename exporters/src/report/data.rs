@@ -1,6 +1,6 @@
 //! What the page's scripts draw, as one JSON document.
 
-use super::curves::{Block, LineSpec, ReducedLine, block_curves};
+use super::curves::{Block, LineSpec, ReducedLine, block_curves, coordinate_label};
 use super::numbers::packed;
 use crate::WriteError;
 use rayon::prelude::*;
@@ -108,7 +108,6 @@ fn motion(model: &ReducedModel) -> Value {
 }
 
 fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
-    let coordinates = &model.layout.coordinates;
     let errors = |block: &str| {
         let of = |p: &Option<ExactPoint>| {
             let errors = p.as_ref().map(|p| &p.errors);
@@ -123,7 +122,7 @@ fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
         "axis": spec.line.axis,
         "label": spec.line.axis.map_or_else(
             || "diagonal of the domain".to_owned(),
-            |k| format!("{} [{}]", coordinates[k].name, coordinates[k].unit),
+            |k| coordinate_label(model, k),
         ),
         "from": spec.line.from,
         "to": spec.line.to,

@@ -9,7 +9,9 @@ mod numbers;
 mod page;
 mod units;
 
-pub(crate) use curves::{Block, LineSpec, ReducedLine, block_curves, evaluate, lines};
+pub(crate) use curves::{
+    Block, LineSpec, ReducedLine, block_curves, coordinate_label, evaluate, lines,
+};
 
 use crate::WriteError;
 use reducer::reduced_model::ReducedModel;

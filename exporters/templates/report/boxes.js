@@ -61,7 +61,7 @@ function boxStrip(measure, width) {
   for (const [v, t] of ticks(xs, Math.floor(width / 90))) svg.append(make("text", { x: px(v), y: bottom + 15, "text-anchor": "middle" }, t));
   for (const [v, t] of ticks([0, most], 4)) svg.append(make("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, t));
   svg.append(make("text", { transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, "degree"));
-  svg.append(make("text", { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle" }, `${DATA.coordinates[0].name} [${DATA.coordinates[0].unit}]`));
+  svg.append(make("text", { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle" }, coordinateLabel(0)));
   shadeBar(svg, left, height - 34, Math.min(300, right - left), ends);
   return svg;
 }
@@ -76,7 +76,7 @@ function boxSlice(measure, [a, b], point, width) {
   const high = Math.min(inner, 420);
   const px = (v) => left + (inner * (v - xs[0])) / (xs[1] - xs[0]);
   const py = (v) => top + high - (high * (v - ys[0])) / (ys[1] - ys[0]);
-  const text = (k) => `${DATA.coordinates[k].name} [${DATA.coordinates[k].unit}]`;
+  const text = coordinateLabel;
   const cut = DATA.boxes.filter((box) => point.every((v, k) => k === a || k === b || (v >= box.lower[k] && v <= box.upper[k])));
   const svg = make("svg", { class: "chart", width, height: high + 92, viewBox: `0 0 ${width} ${high + 92}`, role: "img", "aria-label": `${cut.length} boxes in the plane of ${text(a)} and ${text(b)}, coloured by ${measure.text}` });
   svg.append(make("rect", { class: "empty", x: left, y: top, width: inner, height: high }));

@@ -122,7 +122,8 @@ function readout(svg, chart, { left, right, top, bottom, px, xs }) {
 }
 
 // Values on a grid as colours, with a bar that says what they mean.
-function heatMap({ width, x, y, xs, ys, side, values, unit, mark, label }) {
+function heatMap({ width, x, y, xs, ys, unit, mark, label, ...grid }) {
+  const { side, values } = finer(grid, 5);
   const inner = Math.min(width - 90, 420);
   const [left, top] = [52, 8];
   const [low, high] = range(values);
@@ -145,6 +146,21 @@ function heatMap({ width, x, y, xs, ys, side, values, unit, mark, label }) {
   svg.append(make("circle", { class: "mark", cx: left + place(mark[0], xs), cy: top + inner - place(mark[1], ys), r: 5 }));
   shadeBar(svg, left, top + inner + 44, inner, [`${pretty(low)} ${unit}`, `${pretty(high)} ${unit}`]);
   return svg;
+}
+
+// A square grid of values with `factor` places for one, interpolated between them.
+function finer({ side, values }, factor) {
+  const next = factor * (side - 1) + 1;
+  const out = new Float64Array(next * next);
+  for (let j = 0; j < next; j++) {
+    for (let i = 0; i < next; i++) {
+      const [a, b] = [i, j].map((v) => Math.min(side - 2, Math.floor(v / factor)));
+      const [p, q] = [i / factor - a, j / factor - b];
+      const at = (m, n) => values[(b + n) * side + a + m];
+      out[j * next + i] = (1 - q) * ((1 - p) * at(0, 0) + p * at(1, 0)) + q * ((1 - p) * at(0, 1) + p * at(1, 1));
+    }
+  }
+  return { side: next, values: out };
 }
 
 // Dark blue to light yellow, of growing lightness.

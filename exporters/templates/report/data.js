@@ -38,6 +38,12 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Name and unit of a coordinate, for an axis.
+function coordinateLabel(k) {
+  const { name, unit } = DATA.coordinates[k];
+  return unit === "1" ? name : `${name} [${unit}]`;
+}
+
 // A labelled list of choices.
 function choice(label, options, onchange) {
   const select = make("select");

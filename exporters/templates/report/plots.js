@@ -58,7 +58,7 @@ function frequencyPlots(view) {
     if (maps.length > 0) {
       const map = maps[state.map];
       const [a, b] = map.axes;
-      const text = (k) => `${DATA.coordinates[k].name} [${DATA.coordinates[k].unit}]`;
+      const text = coordinateLabel;
       const ends = (k) => [DATA.domain.lower[k], DATA.domain.upper[k]];
       mapFigure.replaceChildren(heatMap({
         width: Math.min(box.clientWidth, 520), x: text(a), y: text(b), xs: ends(a), ys: ends(b), side, unit: "Hz",
@@ -92,12 +92,12 @@ function coefficientPlots() {
 
 function blockFigure(block, l, small, width) {
   const section = make("section", { class: "block", "data-block": block.name }, make("h3", {}, block.title));
-  const constant = block.constant > 0 ? `${block.constant} more are constant.` : "";
+  const constant = block.constant > 0 ? `${block.constant} more ${block.constant === 1 ? "is" : "are"} constant.` : "";
   if (block.entries.length === 0) {
     section.append(make("p", { class: "note" }, block.constant > 0 ? `No entry varies with the configuration; ${block.constant} are constant.` : "Zero everywhere."));
     return section;
   }
-  const shown = block.entries.length < block.varying ? `The ${block.entries.length} entries that vary most, of ${block.varying}.` : `All ${block.varying} entries that vary.`;
+  const shown = block.entries.length < block.varying ? `The ${block.entries.length} entries that vary most, of ${block.varying}.` : block.varying === 1 ? "The only entry that varies." : `All ${block.varying} entries that vary.`;
   section.append(make("p", { class: "note" }, `${shown} ${constant}`));
   const grid = make("div", { class: "small-charts", style: `grid-template-columns:repeat(auto-fill, ${small}px)` });
   for (const entry of block.entries) {

@@ -140,7 +140,7 @@ function buildSliders(point, setPoint) {
     const input = make("input", { type: "range", id: "theta-" + k, min: low, max: high, step: (high - low) / 400, value });
     const output = make("output", { for: "theta-" + k });
     const show = (v) => {
-      output.textContent = `${pretty(v)} ${unit}`;
+      output.textContent = unit === "1" ? pretty(v) : `${pretty(v)} ${unit}`;
       input.setAttribute("aria-valuetext", output.textContent);
     };
     input.addEventListener("input", () => {
