@@ -47,8 +47,9 @@ pub struct Findings {
     pub without_name: Vec<String>,
     /// Blocks of coefficients with a plot of their error.
     pub blocks_with_errors: Vec<String>,
-    /// Largest distance between the model's outputs and the drawn mechanism (m).
-    pub farthest_output: f64,
+    /// Largest distance between outputs of the mechanism as the page closes it and of the full
+    /// model (m); none without a full model.
+    pub closure_error: Option<f64>,
     /// The page says that there is no full model.
     pub says_what_is_missing: bool,
 }

@@ -2,13 +2,33 @@
 // Uses the page in the frame as a reader would, and writes down what it saw.
 const findings = {
   problems: [], width: 0, content_width: 0, requests: 0, charts: 0, empty_charts: [], sliders: [], modes: [],
-  turned_by_key: false, without_name: [], blocks_with_errors: [], farthest_output: 0, says_what_is_missing: false,
+  turned_by_key: false, without_name: [], blocks_with_errors: [], closure_error: null, says_what_is_missing: false,
 };
 const frame = document.getElementById("page");
 
-function distances(text) {
-  const found = [...text.matchAll(/([\d.]+(?:e−?\d+)?) m from the full model/g)];
-  return found.map((m) => Number(m[1].replace("−", "-")));
+// Runs in the page: how far the outputs of the mechanism that it closes itself are from those of
+// the full model, at all points of all lines.
+function closureError() {
+  if (!DATA.skeleton) return null;
+  const kinematics = new Kinematics(DATA.skeleton);
+  const entries = DATA.blocks.find((b) => b.name === "outputs").entries;
+  let worst = 0;
+  DATA.lines.forEach((line, l) => {
+    const exact = entries.map((e) => unpack(e.full[l]));
+    for (let i = 0; i < exact[0].length; i++) {
+      const part = i / (exact[0].length - 1);
+      const point = line.from.map((v, k) => v + part * (line.to[k] - v));
+      if (!Number.isFinite(exact[0][i])) continue;
+      if (!kinematics.moveTo(mechanismTheta(point))) return Infinity;
+      entries.forEach((entry, e) => {
+        const [name, axis] = [entry.label.slice(0, -2), "xyz".indexOf(entry.label.slice(-1))];
+        const f = DATA.skeleton.outputs[DATA.outputs.indexOf(name)];
+        const at = kinematics.place({ body: f.body, r: f.rotation, p: f.position }, kinematics.frames).p;
+        worst = Math.max(worst, Math.abs(at[axis] - exact[e][i]));
+      });
+    }
+  });
+  return worst;
 }
 
 async function probe() {
@@ -34,7 +54,6 @@ async function probe() {
   canvas.dispatchEvent(new page.KeyboardEvent("keydown", { key: "ArrowLeft", cancelable: true }));
   findings.turned_by_key = before !== (await picture());
 
-  const text = page.document.getElementById("scene-text");
   for (const slider of all("#sliders input")) {
     const start = slider.value;
     let moved = true;
@@ -43,7 +62,6 @@ async function probe() {
       slider.value = end;
       slider.dispatchEvent(new page.Event("input"));
       moved &&= before !== (await picture());
-      findings.farthest_output = Math.max(findings.farthest_output, ...distances(text.textContent));
     }
     findings.sliders.push(moved);
   }
@@ -63,6 +81,10 @@ async function probe() {
     ...all("input, select").filter((e) => e.labels.length === 0),
   ].map((e) => e.outerHTML.slice(0, 80));
   findings.blocks_with_errors = all(".block").filter((b) => b.querySelector("figure.error .curve")).map((b) => b.dataset.block);
+  const script = page.document.createElement("script");
+  script.textContent = `${closureError}; window.closureError = closureError();`;
+  page.document.body.append(script);
+  findings.closure_error = page.closureError;
   findings.says_what_is_missing = page.document.getElementById("missing") !== null;
 }
 
