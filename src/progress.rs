@@ -46,6 +46,7 @@ impl Observer for Progress {
             "joining" => "joining",
             "auditing" => "auditing",
             "checking" => "checking",
+            "surveying" => "surveying",
             _ => "working",
         });
         self.write(self.phase.get());

@@ -5,7 +5,7 @@ use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use exporters::ExportOptions;
-use reducer::approximation::{LocalModel, SampleDatabase};
+use reducer::approximation::{LocalModel, Observer, SampleDatabase};
 use reducer::description::load;
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
@@ -52,12 +52,13 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     let (model, summary) =
         pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
-    progress.finish();
+    progress.phase("surveying");
     let survey =
         survey(&model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))?;
     exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     let unrepresented = local.unrepresented_modes();
+    progress.finish();
     let seconds = start.elapsed().as_secs_f64();
     let text = if args.json {
         format!("{}\n", as_json(&summary, &unrepresented, seconds))

@@ -252,7 +252,9 @@ fn evaluated(
     work: &mut Workspace,
 ) -> (Option<ModelCoefficients>, Vec<f64>) {
     match evaluator.coefficients(theta, work) {
-        Ok(c) if c.status < Status::Undefined => {
+        Ok(mut c) if c.status < Status::Undefined => {
+            // Large, and not shown.
+            c.mass_gradient = Vec::new();
             let hz = evaluator.frequencies_hz(&c);
             (Some(c), hz)
         }

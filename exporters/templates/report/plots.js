@@ -54,6 +54,7 @@ function frequencyPlots(view) {
     figure.replaceChildren(
       legend(["line any", "reduced model"], ...(hasFull ? [["dot any", "lowest of the full model, actuators and loaded points held"]] : [])),
       lineChart({ width, height: width < 500 ? 260 : 340, x: DATA.lines[state.line].label, y: "frequency [Hz]", series, label }),
+      hasFull ? unrepresented(state.line) : "",
     );
     if (maps.length > 0) {
       const map = maps[state.map];
@@ -70,6 +71,20 @@ function frequencyPlots(view) {
   render();
   onResize(render);
   if (maps.length > 0) view.onMove(render);
+}
+
+// Says where a low frequency of the full model has no mode within 5 %.
+function unrepresented(l) {
+  const { full, reduced } = DATA.frequencies.lines[l];
+  const [exact, kept] = [full.map(unpack), reduced.map(unpack)];
+  const [count, finer] = [exact[0].length, kept[0].length];
+  const places = across(l, count).filter((_, i) => {
+    const at = Math.round((i * (finer - 1)) / (count - 1));
+    return exact.some((f) => Number.isFinite(f[i]) && !kept.some((k) => Math.abs(k[at] / f[i] - 1) < 0.05));
+  });
+  if (places.length === 0) return "";
+  const text = `At ${places.length} of ${count} places, from ${pretty(places[0])} to ${pretty(places[places.length - 1])}, a low frequency of the full model has no mode within 5 %: keep more internal modes if it matters there.`;
+  return make("p", { class: "missing" }, text);
 }
 
 function coefficientPlots() {
