@@ -1,7 +1,7 @@
-//! Reduced models as files and as source code.
+//! Reduced models as files, as source code, and for people to look at.
 //!
 //! `json` and `hdf5` hold the whole model and read it back bit for bit; `code` prints it as C or
-//! Rust that needs nothing but itself. Nothing here computes dynamics: numbers that generated code
+//! Rust that needs nothing but itself; `report` and `plot` show it. Nothing here computes dynamics: numbers that generated code
 //! is checked against come from the evaluator of `reducer`.
 
 #![forbid(unsafe_code)]
