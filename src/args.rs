@@ -52,6 +52,8 @@ impl Args {
             Some(Command::Check(args)) => args.json,
             Some(Command::Export(args)) => args.json,
             Some(Command::New(args)) => args.json,
+            Some(Command::Report(args)) => args.json,
+            Some(Command::Plot(args)) => args.json,
             Some(Command::Completions(_)) => false,
         }
     }
@@ -84,6 +86,12 @@ pub enum Command {
     /// Prints a script that lets a shell complete verbs and options.
     #[command(after_help = help::COMPLETIONS)]
     Completions(CompletionsArgs),
+    /// Writes a report of a reduced model, for a browser.
+    #[command(after_help = help::REPORT)]
+    Report(ReportArgs),
+    /// Draws a figure of a reduced model as SVG.
+    #[command(after_help = help::PLOT)]
+    Plot(PlotArgs),
 }
 
 /// Arguments of `reduce M.toml`.
@@ -222,6 +230,61 @@ pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `reduce report`.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The mechanism file: adds the drawing and the full model beside the reduced one.
+    pub mechanism: Option<PathBuf>,
+    /// Where to write; `report.html` beside the model where absent.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce plot`.
+#[derive(Debug, clap::Args)]
+pub struct PlotArgs {
+    /// The model, `.json` or `.h5`.
+    pub model: PathBuf,
+    /// The mechanism file: adds the full model.
+    pub mechanism: Option<PathBuf>,
+    /// What to draw.
+    #[arg(long, value_enum)]
+    pub what: FigureName,
+    /// Only the line along this coordinate, or `diagonal`.
+    #[arg(long, value_name = "NAME")]
+    pub along: Option<String>,
+    /// Where to write the SVG.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Figures of `reduce plot`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum FigureName {
+    /// Natural frequencies of the internal modes along lines through the domain.
+    Frequencies,
+    /// Errors along lines (with the mechanism file) or per box.
+    Errors,
+    /// Boxes of the configuration space with degree and error.
+    Boxes,
+    /// The entries of each block that vary most, along one line.
+    Coefficients,
 }
 
 /// Formats of `reduce export`.

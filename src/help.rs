@@ -85,6 +85,24 @@ Examples:
 
 An existing file is never replaced.";
 
+/// After the options of `reduce report`.
+pub const REPORT: &str = "\
+Examples:
+  From the model alone, beside it:
+    reduce report four_bar-reduced/model.json
+  With the drawing, the modes and the full model's curves:
+    reduce report four_bar-reduced/model.json data/four_bar.toml -o four_bar.html
+
+Every run of `reduce M.toml` writes the second kind by itself.";
+
+/// After the options of `reduce plot`.
+pub const PLOT: &str = "\
+Examples:
+  Natural frequencies over the domain:
+    reduce plot four_bar-reduced/model.json --what frequencies -o frequencies.svg
+  Errors against the full model along one coordinate:
+    reduce plot orthoglide-reduced/model.h5 data/orthoglide.toml --what errors --along x -o errors.svg";
+
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\
 Examples:

@@ -60,6 +60,7 @@ impl Observer for Progress {
             "joining" => "joining",
             "auditing" => "auditing",
             "checking" => "checking at fresh points",
+            "surveying" => "surveying",
             _ => "working",
         });
         talk::step(self.phase.get());

@@ -77,6 +77,14 @@ pub enum WriteError {
     /// The shapes cannot be written as VTK.
     #[error("the shapes cannot be written as VTK: {0}")]
     Vtk(String),
+    /// The model holds nothing of what a figure shows.
+    #[error("{fact}: {help}")]
+    NothingToPlot {
+        /// What is missing.
+        fact: String,
+        /// What to try.
+        help: &'static str,
+    },
     /// The data is no model.
     #[error(transparent)]
     Invalid(#[from] InvalidModel),

@@ -1,7 +1,8 @@
 //! One door for the command line and the pipeline.
 
-use crate::{ReadError, WriteError, code, files, hdf5, json};
+use crate::{ReadError, WriteError, code, files, hdf5, json, report};
 use reducer::reduced_model::ReducedModel;
+use reducer::survey::Survey;
 use std::io::Read;
 use std::path::Path;
 
@@ -42,16 +43,18 @@ pub fn export(
     }
 }
 
-/// Writes `model.json`, `model.h5`, `c/` and `rust/` into `folder`. Everything is generated before
-/// anything is written.
+/// Writes `model.json`, `model.h5`, `c/`, `rust/` and `report.html` into `folder`. Everything is
+/// generated before anything is written.
 pub fn write_all(
     model: &ReducedModel,
+    survey: Option<&Survey>,
     folder: &Path,
     options: &ExportOptions,
 ) -> Result<(), WriteError> {
     let mut set = vec![
         ("model.json".to_owned(), json::to_bytes(model)?),
         ("model.h5".to_owned(), hdf5::to_bytes(model)?),
+        ("report.html".to_owned(), report::to_html(model, survey)?),
     ];
     for (part, list) in [
         ("c", code::c_files(model, options)?),
@@ -63,6 +66,15 @@ pub fn write_all(
         );
     }
     files::write_set(folder, &set)
+}
+
+/// Writes the report of a model; with a survey of the full model, everything beside it.
+pub fn write_report(
+    model: &ReducedModel,
+    survey: Option<&Survey>,
+    path: &Path,
+) -> Result<(), WriteError> {
+    files::write_whole(path, &report::to_html(model, survey)?)
 }
 
 /// Reads a model from a `.json` or `.h5` file.

@@ -1,7 +1,7 @@
-//! Reduced models as files and as source code.
+//! Reduced models as files, as source code, and for people to look at.
 //!
 //! `json` and `hdf5` hold the whole model and read it back bit for bit; `code` prints it as C or
-//! Rust that needs nothing but itself. Nothing here computes dynamics: numbers that generated code
+//! Rust that needs nothing but itself; `report` and `plot` show it. Nothing here computes dynamics: numbers that generated code
 //! is checked against come from the evaluator of `reducer`.
 
 #![forbid(unsafe_code)]
@@ -12,8 +12,10 @@ mod export;
 mod files;
 pub mod hdf5;
 pub mod json;
+pub mod plot;
+pub mod report;
 pub mod schema;
 pub mod vtk;
 
 pub use error::{ReadError, WriteError};
-pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all};
+pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all, write_report};

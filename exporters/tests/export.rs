@@ -36,7 +36,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
     let out = folder.path().join("new/deep");
     std::fs::create_dir_all(out.join("c")).unwrap();
     std::fs::write(out.join("c/mine.txt"), "keep").unwrap();
-    write_all(&m, &out, &ExportOptions::default()).unwrap();
+    write_all(&m, None, &out, &ExportOptions::default()).unwrap();
     let first = files(&out);
     let expected = [
         "c/CMakeLists.txt",
@@ -48,6 +48,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "c/mine.txt",
         "model.h5",
         "model.json",
+        "report.html",
         "rust/Cargo.toml",
         "rust/README.md",
         "rust/src/equations.rs",
@@ -64,7 +65,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
     assert_eq!(first.keys().collect::<Vec<_>>(), expected);
     assert_eq!(read_model(&out.join("model.json")).unwrap(), m);
     assert_eq!(read_model(&out.join("model.h5")).unwrap(), m);
-    write_all(&m, &out, &ExportOptions::default()).unwrap();
+    write_all(&m, None, &out, &ExportOptions::default()).unwrap();
     assert_eq!(files(&out), first);
     for (name, bytes) in &first {
         let text = String::from_utf8_lossy(bytes);
@@ -84,7 +85,7 @@ fn nothing_is_written_where_something_cannot_be() {
         single: true,
         prefix: None,
     };
-    assert!(write_all(&m, folder.path(), &single).is_err());
+    assert!(write_all(&m, None, folder.path(), &single).is_err());
     assert!(files(folder.path()).is_empty());
     m.boxes[0].dynamics.coefficients[3] = f64::NAN;
     assert!(export(&m, Format::Json, &folder.path().join("m.json"), &single).is_err());

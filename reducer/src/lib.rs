@@ -24,4 +24,6 @@ pub mod dynamics;
 
 pub mod sampling;
 
+pub mod survey;
+
 pub mod pipeline;

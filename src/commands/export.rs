@@ -2,10 +2,8 @@
 
 use super::Outcome;
 use crate::args::{ExportArgs, FormatName};
-use crate::diagnostics::{self, CommandError, Failure};
-use crate::talk;
+use crate::diagnostics::{CommandError, Failure};
 use exporters::{ExportOptions, Format};
-use serde_json::json;
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
@@ -22,12 +20,5 @@ pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
     };
     exporters::export(&model, format, &args.output, &options)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
-    let output = args.output.display();
-    talk::step(&format!("written to {output}"));
-    if args.json {
-        let name = &model.layout.name;
-        let document = json!({ "name": name, "output": output.to_string() });
-        diagnostics::print(&format!("{document}\n"))?;
-    }
-    Ok(Outcome::Done)
+    super::tell_written(&model, &args.output, args.json)
 }

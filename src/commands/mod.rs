@@ -7,18 +7,21 @@ mod export;
 mod local;
 mod modes;
 mod new;
+mod plot;
 mod reduce;
+mod report;
 mod tables;
 mod validate;
 
 use crate::args::{Args, Command};
-use crate::diagnostics::{CommandError, Failure};
+use crate::diagnostics::{self, CommandError, Failure};
 use crate::talk;
-use reducer::approximation::LocalModel;
+use reducer::approximation::{LocalModel, PathModel};
 use reducer::description::mechanism::Mechanism;
 use reducer::description::{closest, load};
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::MechanismModel;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// How a command ended when it could run.
@@ -42,6 +45,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Export(args)) => export::run(args),
         Some(Command::New(args)) => new::run(args),
         Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Report(args)) => report::run(args),
+        Some(Command::Plot(args)) => plot::run(args),
     }
 }
 
@@ -109,6 +114,17 @@ fn read_model(path: &Path) -> Result<ReducedModel, Failure> {
     Ok(model)
 }
 
+/// Says which model was written where: one line with `--verbose`, a document with `--json`.
+fn tell_written(model: &ReducedModel, output: &Path, json: bool) -> Result<Outcome, Failure> {
+    let output = output.display();
+    talk::step(&format!("written to {output}"));
+    if json {
+        let document = json!({ "name": model.layout.name, "output": output.to_string() });
+        diagnostics::print(&format!("{document}\n"))?;
+    }
+    Ok(Outcome::Done)
+}
+
 /// Sets the number of threads of all parallel work.
 fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
     let Some(jobs) = jobs else { return Ok(()) };
@@ -123,7 +139,7 @@ fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
 }
 
 /// Refuses to compare a model with another mechanism.
-fn same_coordinates(model: &ReducedModel, local: &MechanismModel) -> Result<(), Failure> {
+fn same_coordinates(model: &ReducedModel, local: &dyn LocalModel) -> Result<(), Failure> {
     let layout = local.layout();
     if layout.coordinates == model.layout.coordinates && layout.outputs == model.layout.outputs {
         return Ok(());
@@ -132,4 +148,17 @@ fn same_coordinates(model: &ReducedModel, local: &MechanismModel) -> Result<(), 
         model: model.layout.name.clone(),
         mechanism: layout.name,
     }))
+}
+
+/// The path that the mechanism's file asks for.
+fn path_of<'a>(
+    mechanism: &Mechanism,
+    local: &'a MechanismModel,
+) -> Result<Option<PathModel<'a>>, Failure> {
+    let Some(trajectory) = &mechanism.approximation.trajectory else {
+        return Ok(None);
+    };
+    PathModel::new(local, &trajectory.points)
+        .map(Some)
+        .map_err(|e| Failure::one(CommandError::from(e)))
 }

@@ -6,10 +6,11 @@ use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use crate::talk;
 use exporters::ExportOptions;
-use reducer::approximation::{LocalModel, PathModel, SampleDatabase};
+use reducer::approximation::{LocalModel, Observer, SampleDatabase};
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
 use reducer::sampling::{MechanismModel, UnrepresentedModes};
+use reducer::survey::survey;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -33,13 +34,9 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     super::use_threads(args.jobs)?;
     let local =
         MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
-    let path;
-    let source: &dyn LocalModel = match &mechanism.approximation.trajectory {
-        Some(trajectory) => {
-            path = PathModel::new(&local, &trajectory.points)
-                .map_err(|e| Failure::one(CommandError::from(e)))?;
-            &path
-        }
+    let path = super::path_of(&mechanism, &local)?;
+    let source: &dyn LocalModel = match &path {
+        Some(path) => path,
         None => &local,
     };
     let mut database = if args.fresh {
@@ -63,11 +60,14 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     let (model, summary) =
         pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
-    drop(progress);
-    exporters::write_all(&model, &folder, &ExportOptions::default())
+    progress.phase("surveying");
+    let survey =
+        survey(&model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))?;
+    exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     talk::step(&format!("written to {}", folder.display()));
     let unrepresented = local.unrepresented_modes();
+    drop(progress);
     let seconds = start.elapsed().as_secs_f64();
     let text = if args.json {
         format!("{}\n", as_json(&summary, &unrepresented, seconds))

@@ -22,6 +22,7 @@ mod sample;
 mod source;
 mod store;
 mod terms;
+mod trace;
 mod tree;
 mod trial;
 mod trim;
@@ -34,6 +35,7 @@ pub use path::{PathError, PathModel};
 pub use refine::OUTSIDE;
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
+pub use trace::{TracedPoint, trace};
 
 use crate::description::mechanism::{ApproximationSettings, Criterion};
 use crate::reduced_model::{ModelLayout, ReducedModel};

@@ -4,7 +4,7 @@ use super::closure::Posture;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
-use crate::lie::Vector6;
+use crate::lie::{Frame, Vector6};
 use crate::linalg;
 use crate::model::joint;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -111,6 +111,12 @@ impl Kinematics {
     pub(crate) fn coordinate_place(&self, coordinate: usize) -> (&str, &Origin) {
         let Named { name, origin } = &self.coordinates[coordinate];
         (name, origin)
+    }
+
+    /// Frames of all bodies at home.
+    pub fn home_frames(&self) -> Vec<Frame> {
+        let links = self.skeleton.body_link.iter();
+        links.map(|&link| self.home.frames[link]).collect()
     }
 
     /// Gauss-Newton from the drawing with θ held at home; shortest corrections.

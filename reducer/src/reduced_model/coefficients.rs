@@ -232,7 +232,8 @@ impl Evaluator<'_> {
         out.gyroscopic = christoffel(&out.mass_gradient, n);
     }
 
-    fn frequencies_hz(&self, c: &ModelCoefficients) -> Vec<f64> {
+    /// √eig(K̄^ιι, M̄^ιι)/2π, ascending; empty without internal modes.
+    pub fn frequencies_hz(&self, c: &ModelCoefficients) -> Vec<f64> {
         let internal: Vec<usize> = (0..self.n())
             .filter(|&i| self.model.layout.coordinates[i].kind == super::CoordinateKind::Internal)
             .collect();

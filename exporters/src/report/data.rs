@@ -1,0 +1,261 @@
+//! What the page's scripts draw, as one JSON document.
+
+use super::curves::{Block, LineSpec, ReducedLine, block_curves, coordinate_label};
+use super::numbers::packed;
+use crate::WriteError;
+use rayon::prelude::*;
+use reducer::reduced_model::{
+    BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
+};
+use reducer::survey::{ExactPoint, ModeShapes, Survey};
+use serde_json::{Map, Value, json};
+
+/// Points along each side of a map of frequencies.
+const MAP_POINTS: usize = 9;
+
+/// Gathers everything.
+pub(super) fn gather(
+    model: &ReducedModel,
+    survey: Option<&Survey>,
+    lines: &[LineSpec],
+    reduced: &[ReducedLine],
+) -> Result<Value, WriteError> {
+    let layout = &model.layout;
+    let base = match survey {
+        Some(survey) => survey.base.clone(),
+        None => lines.first().map_or(Vec::new(), |l| l.line.at(0.5)),
+    };
+    Ok(json!({
+        "name": layout.name,
+        "rigid": layout.n_rigid,
+        "coordinates": layout.coordinates,
+        "outputs": layout.outputs,
+        "domain": layout.domain,
+        "base": base,
+        "tolerances": tolerances(model),
+        "criterion": model.provenance.settings.criterion,
+        "tree": model.tree,
+        "boxes": model.boxes.iter().map(box_facts).collect::<Vec<_>>(),
+        "motion": motion(model),
+        "lines": lines.iter().map(|l| line_facts(model, l)).collect::<Vec<_>>(),
+        "blocks": Block::ALL
+            .into_iter()
+            .map(|block| block_data(model, block, lines, reduced))
+            .collect::<Vec<_>>(),
+        "frequencies": frequencies(model, lines, reduced, &base)?,
+        "skeleton": survey.map(|s| &s.skeleton),
+        "path": survey.map(|s| &s.path),
+        "shapes": survey.map(|s| shapes(&s.shapes)),
+    }))
+}
+
+fn tolerances(model: &ReducedModel) -> Map<String, Value> {
+    let list = &model.provenance.settings.tolerances;
+    list.iter()
+        .map(|t| (t.block.clone(), json!(t.tolerance)))
+        .collect()
+}
+
+/// Largest total degree of a table.
+pub(super) fn degree(table: &Table) -> usize {
+    let total = |term: &Vec<u8>| term.iter().map(|&d| usize::from(d)).sum();
+    table.terms.iter().map(total).max().unwrap_or(0)
+}
+
+fn box_facts(b: &BoxModel) -> Value {
+    let errors: Map<String, Value> = b
+        .errors
+        .iter()
+        .map(|e| (e.block.clone(), json!([e.mean, e.max])))
+        .collect();
+    json!({
+        "lower": b.lower,
+        "upper": b.upper,
+        "degree": degree(&b.dynamics),
+        "numbers": b.dynamics.coefficients.len(),
+        "reached": b.reached,
+        "errors": errors,
+    })
+}
+
+/// Polynomials of the outputs' positions and amplitudes.
+fn motion(model: &ReducedModel) -> Value {
+    let wanted = |c: &Component| {
+        matches!(
+            c,
+            Component::Position { .. } | Component::Amplitude { row: 0..3, .. }
+        )
+    };
+    let list = &model.components.outputs;
+    let columns: Vec<usize> = (0..list.len()).filter(|&i| wanted(&list[i])).collect();
+    let tables = model.boxes.iter().map(|b| {
+        let values = b.outputs.coefficients.chunks(list.len().max(1));
+        json!({
+            "terms": b.outputs.terms,
+            "values": packed(values.flat_map(|row| columns.iter().map(|&c| row[c]))),
+        })
+    });
+    json!({
+        "components": columns.iter().map(|&c| list[c]).collect::<Vec<_>>(),
+        "tables": tables.collect::<Vec<_>>(),
+        "constants": model
+            .components
+            .constants
+            .iter()
+            .filter(|c| wanted(&c.component))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
+    let errors = |block: &str| {
+        let of = |p: &Option<ExactPoint>| {
+            let errors = p.as_ref().map(|p| &p.errors);
+            let found = errors.and_then(|e| e.iter().find(|(name, _)| *name == block));
+            found.map_or(f64::NAN, |(_, error)| *error)
+        };
+        packed(spec.line.points.iter().map(of))
+    };
+    let first = spec.line.points.iter().flatten().next();
+    let names: Vec<&str> = first.map_or(Vec::new(), |p| p.errors.iter().map(|e| e.0).collect());
+    json!({
+        "axis": spec.line.axis,
+        "label": spec.line.axis.map_or_else(
+            || "diagonal of the domain".to_owned(),
+            |k| coordinate_label(model, k),
+        ),
+        "from": spec.line.from,
+        "to": spec.line.to,
+        "errors": names
+            .into_iter()
+            .map(|name| (name.to_owned(), errors(name)))
+            .collect::<Map<String, Value>>(),
+    })
+}
+
+fn block_data(
+    model: &ReducedModel,
+    block: Block,
+    lines: &[LineSpec],
+    reduced: &[ReducedLine],
+) -> Value {
+    let curves = block_curves(model, block, lines, reduced);
+    let entries: Vec<Value> = curves
+        .entries
+        .iter()
+        .map(|entry| {
+            let pack = |list: &[Vec<f64>]| -> Vec<Value> {
+                list.iter().map(|v| packed(v.iter().copied())).collect()
+            };
+            json!({
+                "label": entry.label,
+                "unit": entry.unit,
+                "full": pack(&entry.full),
+                "reduced": pack(&entry.reduced),
+            })
+        })
+        .collect();
+    json!({
+        "name": block.name(),
+        "title": block.title(),
+        "entries": entries,
+        "varying": curves.varying,
+        "constant": curves.constant,
+    })
+}
+
+fn frequencies(
+    model: &ReducedModel,
+    lines: &[LineSpec],
+    reduced: &[ReducedLine],
+    base: &[f64],
+) -> Result<Value, WriteError> {
+    let count = reduced
+        .iter()
+        .flat_map(|line| line.frequencies_hz.iter().map(Vec::len))
+        .max()
+        .unwrap_or(0);
+    let value = |list: &[f64], mode: usize| list.get(mode).copied().unwrap_or(f64::NAN);
+    let of_lines: Vec<Value> = lines
+        .iter()
+        .zip(reduced)
+        .map(|(spec, line)| {
+            let full = |mode: usize| {
+                let points = spec.line.points.iter();
+                packed(points.map(move |p| {
+                    p.as_ref()
+                        .map_or(f64::NAN, |p| value(&p.frequencies_hz, mode))
+                }))
+            };
+            let reduced = |mode| packed(line.frequencies_hz.iter().map(move |f| value(f, mode)));
+            json!({
+                "full": (0..count).map(full).collect::<Vec<_>>(),
+                "reduced": (0..count).map(reduced).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let maps = if count > 0 {
+        frequency_maps(model, base, count)?
+    } else {
+        Vec::new()
+    };
+    Ok(json!({ "count": count, "lines": of_lines, "maps": maps, "side": MAP_POINTS }))
+}
+
+/// Frequencies of the reduced model on every plane of two coordinates through the base point.
+fn frequency_maps(
+    model: &ReducedModel,
+    base: &[f64],
+    count: usize,
+) -> Result<Vec<Value>, WriteError> {
+    let evaluator = Evaluator::new(model)?;
+    let domain = &model.layout.domain;
+    let s = base.len();
+    let place = |k: usize, i: usize| {
+        let part = i as f64 / (MAP_POINTS - 1) as f64;
+        (1.0 - part) * domain.lower[k] + part * domain.upper[k]
+    };
+    let planes = (0..s).flat_map(|a| (a + 1..s).map(move |b| [a, b]));
+    Ok(planes
+        .map(|[a, b]| {
+            let found: Vec<Vec<f64>> = (0..MAP_POINTS * MAP_POINTS)
+                .into_par_iter()
+                .map_init(Workspace::default, |work, cell| {
+                    let mut theta = base.to_vec();
+                    theta[a] = place(a, cell % MAP_POINTS);
+                    theta[b] = place(b, cell / MAP_POINTS);
+                    match evaluator.coefficients(&theta, work) {
+                        Ok(c) if c.status < Status::Undefined => evaluator.frequencies_hz(&c),
+                        _ => Vec::new(),
+                    }
+                })
+                .collect();
+            let of_mode = |mode: usize| {
+                let values = found.iter();
+                packed(values.map(move |f| f.get(mode).copied().unwrap_or(f64::NAN)))
+            };
+            json!({
+                "axes": [a, b],
+                "values": (0..count).map(of_mode).collect::<Vec<_>>(),
+            })
+        })
+        .collect())
+}
+
+fn shapes(shapes: &ModeShapes) -> Value {
+    let axes = shapes.axes.iter().map(|axis| {
+        json!({
+            "places": axis.places,
+            "shapes": axis
+                .shapes
+                .iter()
+                .map(|s| packed(s.iter().copied()))
+                .collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "modes": shapes.modes,
+        "base": packed(shapes.base.iter().copied()),
+        "axes": axes.collect::<Vec<_>>(),
+    })
+}

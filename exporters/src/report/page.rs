@@ -1,0 +1,237 @@
+//! The page: text, tables and the scripts that draw the rest.
+
+use super::data::degree;
+use crate::code::code_figures;
+use crate::{WriteError, model_hash};
+use minijinja::{AutoEscape, Environment, Value, context};
+use reducer::reduced_model::{
+    BlockError, Continuity, CoordinateKind, ModelForm, ReducedModel, TreeNode,
+};
+use reducer::survey::Survey;
+
+const PAGE: &str = include_str!("../../templates/report/page.html.j2");
+const STYLE: &str = include_str!("../../templates/report/style.css");
+const SCRIPTS: [&str; 8] = [
+    include_str!("../../templates/report/data.js"),
+    include_str!("../../templates/report/kinematics.js"),
+    include_str!("../../templates/report/motion.js"),
+    include_str!("../../templates/report/scene.js"),
+    include_str!("../../templates/report/viewer.js"),
+    include_str!("../../templates/report/charts.js"),
+    include_str!("../../templates/report/plots.js"),
+    include_str!("../../templates/report/boxes.js"),
+];
+
+/// The whole file.
+pub(super) fn render(
+    model: &ReducedModel,
+    survey: Option<&Survey>,
+    data: &serde_json::Value,
+) -> Result<Vec<u8>, WriteError> {
+    let refused = |e: minijinja::Error| WriteError::Template {
+        template: "report.html",
+        fact: format!("{e:#}"),
+    };
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment
+        .add_template("report.html", PAGE)
+        .map_err(refused)?;
+    // In a script element only `</` and `<!--` end or change the text.
+    let data = data.to_string().replace('<', "\\u003c");
+    let page = context! {
+        style => STYLE,
+        script => SCRIPTS.concat(),
+        data,
+        has_full => survey.is_some(),
+        has_path => survey.is_some_and(|s| !s.path.is_empty()),
+        ..facts(model)?
+    };
+    let template = environment.get_template("report.html").map_err(refused)?;
+    Ok(template.render(page).map_err(refused)?.into_bytes())
+}
+
+fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
+    let layout = &model.layout;
+    let provenance = &model.provenance;
+    let settings = &provenance.settings;
+    let is_max = settings.criterion == "max";
+    let judged = |e: &BlockError| if is_max { e.max } else { e.mean };
+    let errors: Vec<Value> = provenance
+        .errors
+        .iter()
+        .map(|e| {
+            let tolerance = settings.tolerances.iter().find(|t| t.block == e.block);
+            let judged = judged(e);
+            context! {
+                block => e.block.clone(),
+                mean => percent(e.mean),
+                max => percent(e.max),
+                tolerance => tolerance.map(|t| percent(t.tolerance)),
+                share => tolerance.map(|t| (100.0 * judged / t.tolerance).min(100.0).round()),
+                met => tolerance.is_none_or(|t| judged <= t.tolerance),
+            }
+        })
+        .collect();
+    let worst = provenance
+        .errors
+        .iter()
+        .max_by(|a, b| judged(a).total_cmp(&judged(b)));
+    let figures = code_figures(model).ok();
+    let inverse = figures.as_ref().and_then(|f| {
+        let found = f.operations.iter().find(|o| o.0 == "inverse_dynamics");
+        found.map(|o| grouped(o.1 + o.2))
+    });
+    let coordinates: Vec<Value> = layout
+        .coordinates
+        .iter()
+        .enumerate()
+        .map(|(i, c)| {
+            context! {
+                name => c.name.clone(),
+                kind => kind(c.kind),
+                unit => if c.unit == "m*sqrt(kg)" { "m √kg".to_owned() } else { c.unit.clone() },
+                range => (i < layout.n_rigid).then(|| {
+                    format!("{} … {}", layout.domain.lower[i], layout.domain.upper[i])
+                }),
+                periodic => layout.domain.periodic.get(i).copied().unwrap_or(false),
+            }
+        })
+        .collect();
+    let operations: Option<Vec<Value>> = figures.as_ref().map(|f| {
+        f.operations
+            .iter()
+            .map(|(name, multiplications, additions)| {
+                context! {
+                    name => name.replace('_', " "),
+                    multiplications => grouped(*multiplications),
+                    additions => grouped(*additions),
+                }
+            })
+            .collect()
+    });
+    let missing: Vec<&str> = model
+        .tree
+        .iter()
+        .filter_map(|node| match node {
+            TreeNode::Dropped { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    Ok(context! {
+        name => layout.name.clone(),
+        reached => provenance.reached,
+        full_dofs => grouped(layout.full_dofs),
+        reduced_dofs => layout.n(),
+        n_rigid => layout.n_rigid,
+        n_boxes => model.boxes.len(),
+        certified => model.boxes.iter().filter(|b| b.definite.is_some()).count(),
+        short => model.boxes.iter().filter(|b| !b.reached).count(),
+        dropped => missing.len(),
+        dropped_reasons => distinct(missing),
+        numbers => grouped(model.stored_numbers()),
+        numbers_outputs => grouped(model.stored_numbers_outputs()),
+        largest_degree => model.boxes.iter().map(|b| degree(&b.dynamics)).max().unwrap_or(0),
+        worst_block => worst.map(|e| e.block.clone()),
+        worst_error => worst.map(|e| percent(judged(e))),
+        errors,
+        inverse,
+        operations,
+        constant_bytes => figures.as_ref().map(|f| bytes(f.constant_bytes)),
+        stack_bytes => figures.as_ref().map(|f| bytes(f.stack_bytes)),
+        coordinates,
+        form => match model.form {
+            ModelForm::Lagrangian => "lagrangian: energies are stored, forces are their derivatives",
+            ModelForm::Direct => "direct: every block is stored by itself",
+        },
+        continuity => match model.continuity {
+            Continuity::Smooth => "smooth (one box)".to_owned(),
+            Continuity::Continuous => "continuous across boxes".to_owned(),
+            Continuity::Jumps { largest } => format!(
+                "jumps across faces of boxes of at most {} of a component's root mean square",
+                percent(largest)
+            ),
+        },
+        basis => settings.basis.clone(),
+        criterion => settings.criterion.clone(),
+        objective => settings.objective.clone(),
+        minimal_width => settings.minimal_width.clone(),
+        inequalities => layout.domain.inequalities.len(),
+        tool => provenance.tool.clone(),
+        input_hash => provenance.input_hash.clone(),
+        model_hash => model_hash(model)?,
+    })
+}
+
+fn kind(kind: CoordinateKind) -> &'static str {
+    match kind {
+        CoordinateKind::Rigid => "actuated",
+        CoordinateKind::Constraint => "constraint mode",
+        CoordinateKind::Attachment => "attachment mode",
+        CoordinateKind::Internal => "internal mode",
+    }
+}
+
+/// Each text once, in order of appearance.
+fn distinct(texts: Vec<&str>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for text in texts {
+        if !out.iter().any(|seen| seen == text) {
+            out.push(text.to_owned());
+        }
+    }
+    out
+}
+
+/// A part as per cent with three significant digits.
+fn percent(part: f64) -> String {
+    let value = 100.0 * part;
+    if value == 0.0 {
+        "0 %".to_owned()
+    } else if !(1e-3..1e4).contains(&value) {
+        format!("{value:.1e} %")
+    } else {
+        let digits = (2 - value.log10().floor() as i32).max(0) as usize;
+        format!("{value:.digits$} %")
+    }
+}
+
+/// Digits in groups of three, with a narrow space.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn bytes(count: usize) -> String {
+    if count < 10_000 {
+        format!("{} B", grouped(count))
+    } else {
+        format!("{} kB", grouped(count.div_ceil(1000)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(percent(0.0012345), "0.123 %");
+        assert_eq!(percent(0.5), "50.0 %");
+        assert_eq!(percent(1e-9), "1.0e-7 %");
+        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(bytes(9_999), "9\u{202f}999 B");
+    }
+
+    #[test]
+    fn reasons_are_told_once() {
+        assert_eq!(distinct(vec!["b", "a", "b"]), ["b", "a"]);
+    }
+}

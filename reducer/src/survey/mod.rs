@@ -1,0 +1,84 @@
+//! What a report shows of the full model, as plain data: its kinematics, the shapes of its modes,
+//! and exact coefficients along lines through the domain.
+
+mod lines;
+mod shapes;
+mod skeleton;
+
+pub use lines::{ExactPoint, Line};
+pub use shapes::{AxisShapes, ModeShapes};
+pub use skeleton::{
+    PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
+};
+
+use crate::approximation::{LocalModel, PathModel};
+use crate::reduced_model::{Evaluator, InvalidModel, ReducedModel, Status, Workspace};
+use crate::sampling::MechanismModel;
+use serde::Serialize;
+
+/// Points of the table that maps a path's parameter to θ.
+const PATH_POINTS: usize = 129;
+
+/// The full model beside a reduced one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Survey {
+    /// Bodies, joints and actuators of the undeformed mechanism.
+    pub skeleton: Skeleton,
+    /// For a model along a path: θ at evenly spaced places of the path; empty otherwise.
+    pub path: Vec<Vec<f64>>,
+    /// Where the lines meet, in the model's coordinates.
+    pub base: Vec<f64>,
+    /// Shapes of constraint, attachment and internal modes.
+    pub shapes: ModeShapes,
+    /// Exact coefficients along each coordinate, and along the diagonal of the domain.
+    pub lines: Vec<Line>,
+}
+
+/// Looks at the full model where a report will show it. `path` is the path that the model follows,
+/// if it follows one.
+pub fn survey(
+    model: &ReducedModel,
+    mechanism: &MechanismModel,
+    path: Option<&PathModel<'_>>,
+) -> Result<Survey, InvalidModel> {
+    let reducer = mechanism.reducer();
+    let base = base_point(model, mechanism, path.is_some())?;
+    let theta_of = |point: &[f64]| match path {
+        Some(path) => path.configuration(point[0])[0].clone(),
+        None => point.to_vec(),
+    };
+    let local: &dyn LocalModel = match path {
+        Some(path) => path,
+        None => mechanism,
+    };
+    let last = (PATH_POINTS - 1) as f64;
+    Ok(Survey {
+        skeleton: Skeleton::new(reducer),
+        path: path.map_or(Vec::new(), |path| {
+            (0..PATH_POINTS)
+                .map(|i| path.configuration(i as f64 / last)[0].clone())
+                .collect()
+        }),
+        shapes: ModeShapes::sample(reducer, &model.layout.domain, &base, &theta_of),
+        lines: lines::sample(model, local, reducer, &base, &theta_of)?,
+        base,
+    })
+}
+
+/// The middle of the domain, or home where the model is undefined there.
+fn base_point(
+    model: &ReducedModel,
+    mechanism: &MechanismModel,
+    along_path: bool,
+) -> Result<Vec<f64>, InvalidModel> {
+    let domain = &model.layout.domain;
+    let ends = domain.lower.iter().zip(&domain.upper);
+    let middle: Vec<f64> = ends.map(|(l, u)| f64::midpoint(*l, *u)).collect();
+    let status = Evaluator::new(model)?.status(&middle, &mut Workspace::default());
+    let home = mechanism.reducer().kinematics().home();
+    Ok(if status == Ok(Status::Inside) || along_path {
+        middle
+    } else {
+        home.to_vec()
+    })
+}

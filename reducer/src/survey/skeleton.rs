@@ -1,0 +1,175 @@
+//! The undeformed mechanism: enough to solve its kinematics and to draw it.
+
+use crate::description::mechanism::JointKind;
+use crate::lie::Frame;
+use crate::model::{ModelDrive, Mount};
+use crate::reduction::LocalReducer;
+use serde::Serialize;
+
+/// Bodies as drawn at home, what joins them and what drives them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Skeleton {
+    /// θ at home.
+    pub home: Vec<f64>,
+    /// Bodies.
+    pub bodies: Vec<SkeletonBody>,
+    /// Nodes of all bodies.
+    pub nodes: Vec<SkeletonNode>,
+    /// Beam elements as pairs of nodes.
+    pub beams: Vec<[usize; 2]>,
+    /// Joints.
+    pub joints: Vec<SkeletonJoint>,
+    /// Actuators in the order of θ.
+    pub drives: Vec<SkeletonDrive>,
+    /// Output frames.
+    pub outputs: Vec<PlacedFrame>,
+}
+
+/// A body.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonBody {
+    /// Full path.
+    pub name: String,
+    /// Position of its frame at home (m).
+    pub position: [f64; 3],
+    /// Rotation at home, body to inertial, row-major.
+    pub rotation: [f64; 9],
+}
+
+/// A node of the mesh.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonNode {
+    /// Its body.
+    pub body: usize,
+    /// Its place in the undeformed body (m).
+    pub position: [f64; 3],
+}
+
+/// A frame fixed to a body, or to the ground.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlacedFrame {
+    /// The body; none for the ground.
+    pub body: Option<usize>,
+    /// The node it belongs to; none for the ground.
+    pub node: Option<usize>,
+    /// Origin in the body's frame (m).
+    pub position: [f64; 3],
+    /// Axes in the body's frame, row-major.
+    pub rotation: [f64; 9],
+}
+
+/// A joint.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonJoint {
+    /// `fixed`, `hinge`, `prismatic`, `cylindrical`, `universal`, `spherical`, `planar` or
+    /// `translation`.
+    pub kind: &'static str,
+    /// First frame; z is the axis.
+    pub a: PlacedFrame,
+    /// Second frame.
+    pub b: PlacedFrame,
+}
+
+/// An actuated coordinate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonDrive {
+    /// `angle` about z, `shift` along z, or `distance`.
+    pub kind: &'static str,
+    /// First frame.
+    pub a: PlacedFrame,
+    /// Second frame.
+    pub b: PlacedFrame,
+}
+
+impl Skeleton {
+    /// Takes the skeleton from the full model.
+    pub(super) fn new(reducer: &LocalReducer) -> Self {
+        let model = reducer.model();
+        let kinematics = reducer.kinematics();
+        let place = |mount: &Mount| match mount.node {
+            Some(node) => {
+                let frame = model.nodes[node].local.compose(&mount.frame);
+                PlacedFrame::new(Some(model.nodes[node].body), Some(node), &frame)
+            }
+            None => PlacedFrame::new(None, None, &mount.frame),
+        };
+        let home_frames = kinematics.home_frames();
+        Self {
+            home: kinematics.home().to_vec(),
+            bodies: model
+                .bodies
+                .iter()
+                .zip(home_frames)
+                .map(|(body, frame)| SkeletonBody {
+                    name: body.name.clone(),
+                    position: frame.position.into(),
+                    rotation: row_major(&frame),
+                })
+                .collect(),
+            nodes: model
+                .nodes
+                .iter()
+                .map(|node| SkeletonNode {
+                    body: node.body,
+                    position: node.local.position.into(),
+                })
+                .collect(),
+            beams: model.beams.iter().map(|b| [b.a, b.b]).collect(),
+            joints: model
+                .joints
+                .iter()
+                .map(|joint| SkeletonJoint {
+                    kind: joint_name(joint.kind),
+                    a: place(&joint.a),
+                    b: place(&joint.b),
+                })
+                .collect(),
+            drives: model
+                .drives
+                .iter()
+                .map(|drive| SkeletonDrive {
+                    kind: drive_name(drive),
+                    a: place(&drive.a),
+                    b: place(&drive.b),
+                })
+                .collect(),
+            outputs: model.outputs.iter().map(place).collect(),
+        }
+    }
+}
+
+impl PlacedFrame {
+    fn new(body: Option<usize>, node: Option<usize>, frame: &Frame) -> Self {
+        Self {
+            body,
+            node,
+            position: frame.position.into(),
+            rotation: row_major(frame),
+        }
+    }
+}
+
+fn row_major(frame: &Frame) -> [f64; 9] {
+    std::array::from_fn(|i| frame.rotation[(i / 3, i % 3)])
+}
+
+fn drive_name(drive: &ModelDrive) -> &'static str {
+    match drive.coordinate {
+        None => "distance",
+        Some(row) if row[5] != 0.0 => "angle",
+        Some(_) => "shift",
+    }
+}
+
+fn joint_name(kind: JointKind) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Hinge => "hinge",
+        JointKind::Prismatic => "prismatic",
+        JointKind::Cylindrical => "cylindrical",
+        JointKind::Universal => "universal",
+        JointKind::Spherical => "spherical",
+        JointKind::Planar => "planar",
+        JointKind::Translation => "translation",
+    }
+}

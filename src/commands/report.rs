@@ -1,0 +1,41 @@
+//! `reduce report`: what a model is and how good it is, as one HTML file.
+
+use super::Outcome;
+use crate::args::ReportArgs;
+use crate::diagnostics::{CommandError, Failure};
+use reducer::approximation::LocalModel;
+use reducer::reduced_model::ReducedModel;
+use reducer::sampling::MechanismModel;
+use reducer::survey::{Survey, survey};
+use std::path::Path;
+
+/// Runs the command.
+pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
+    let model = super::read_model(&args.model)?;
+    super::use_threads(args.jobs)?;
+    let survey = match &args.mechanism {
+        Some(path) => Some(survey_of(&model, path)?),
+        None => None,
+    };
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => args.model.with_file_name("report.html"),
+    };
+    exporters::write_report(&model, survey.as_ref(), &path)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    super::tell_written(&model, &path, args.json)
+}
+
+/// Looks at the full model of a mechanism file beside a reduced one.
+pub(super) fn survey_of(model: &ReducedModel, file: &Path) -> Result<Survey, Failure> {
+    let mechanism = super::read_mechanism(file)?;
+    let local =
+        MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
+    let path = super::path_of(&mechanism, &local)?;
+    let source: &dyn LocalModel = match &path {
+        Some(path) => path,
+        None => &local,
+    };
+    super::same_coordinates(model, source)?;
+    survey(model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))
+}
