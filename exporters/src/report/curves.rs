@@ -13,7 +13,7 @@ const CONSTANT: f64 = 1e-6;
 /// Points of the reduced model between two of the full one.
 const FINER: usize = 4;
 /// Points of a line without a full model.
-const ALONE: usize = 97;
+const ALONE: usize = 193;
 
 /// A block of coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
