@@ -22,6 +22,7 @@ struct Count {
     constexpr Count(int x) : v(x) {}
     constexpr Count(long x) : v((double)x) {}
     explicit operator long() const { return (long)v; }
+    explicit operator int() const { return (int)v; }
 };
 inline Count operator*(Count a, Count b) { ++multiplications; return Count(a.v * b.v); }
 inline Count operator/(Count a, Count b) { ++multiplications; return Count(a.v / b.v); }

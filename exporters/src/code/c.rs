@@ -15,6 +15,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "polynomials.c",
         include_str!("../../templates/c/polynomials.c.j2"),
     ),
+    ("entries.c", include_str!("../../templates/c/entries.c.j2")),
     (
         "equations_lagrangian.c",
         include_str!("../../templates/c/equations_lagrangian.c.j2"),

@@ -84,8 +84,8 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
         + (3 * n) * (solve + cost(n, 2 * n))
         + (2 * s)
             * cost(
-                plan.dynamics.columns * (s + 1),
-                plan.dynamics.columns * (s + 1),
+                plan.dynamics.columns * per_column(&plan.dynamics, s),
+                plan.dynamics.columns * per_column(&plan.dynamics, s),
             )
         + motion.map_or(Cost::default(), |t| rates(t, s))
         + outputs;
@@ -112,11 +112,22 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
 /// Putting θ into the domain.
 fn locate(plan: &Plan) -> Cost {
     let s = plan.n_rigid;
-    plan.n_inequalities * cost(s + 2, 2 * s) + plan.n_periodic * cost(2, 6)
+    let grid = plan.grid.as_ref().map_or(0, |_| s);
+    plan.n_inequalities * cost(s + 2, 2 * s) + plan.n_periodic * cost(2, 6) + grid * cost(1, 1)
 }
 
-/// Values and gradients of a table in its most expensive box.
+/// Values, and gradients where they are needed, of a table in its most expensive box.
 fn evaluation(table: &PlanTable, s: usize) -> Cost {
+    if !table.gradients {
+        let of_shape = |runs: &Vec<Run>| {
+            let rows: usize = runs.iter().map(|r| r.count).sum();
+            let products = cost(rows + runs.len() * s.saturating_sub(2), 0);
+            let sums = rows * table.columns;
+            let basis = s * (cost(1, 1) + shape_degree(runs).saturating_sub(1) * cost(2, 1));
+            products + cost(sums, sums) + basis
+        };
+        return table.shapes.iter().map(of_shape).max().unwrap_or_default();
+    }
     let of_shape = |runs: &Vec<Run>| {
         let rows: usize = runs.iter().map(|r| r.count - 1).sum();
         let folds: usize = runs
@@ -136,12 +147,17 @@ fn basis(degree: usize, s: usize) -> Cost {
     s * (cost(2, 1) + degree.saturating_sub(1) * cost(4, 3))
 }
 
+/// Numbers per column: the value, and the gradient where it is needed.
+fn per_column(table: &PlanTable, s: usize) -> usize {
+    if table.gradients { s + 1 } else { 1 }
+}
+
 /// Derivatives of values and gradients along a direction.
 fn rates(table: &PlanTable, s: usize) -> Cost {
     let of_shape = |runs: &Vec<Run>| {
         let rows: usize = runs.iter().map(|r| r.count).sum();
         let term = cost(s * s * (s + 1), s * (s + 1));
-        let sums = table.columns * (s + 1);
+        let sums = table.columns * per_column(table, s);
         rows * (term + cost(sums, sums)) + 3 * basis(shape_degree(runs), s)
     };
     table.shapes.iter().map(of_shape).max().unwrap_or_default()
@@ -152,17 +168,18 @@ fn equations(plan: &Plan) -> Cost {
     let (n, s) = (plan.n, plan.n_rigid);
     let symmetric = |group: Group| count(group) * cost(2, 2);
     if plan.form == ModelForm::Direct {
-        return symmetric(Group::Mass)
+        return n * n * cost(1, 0)
+            + symmetric(Group::Mass)
             + symmetric(Group::Stiffness)
             + symmetric(Group::Damping)
-            + count(Group::Gyroscopic) * cost(3, 1)
+            + count(Group::Gyroscopic) * cost(1, 1)
             + count(Group::Force) * cost(0, 1);
     }
     let values = plan.dynamics.columns + plan.dynamics.constants.len();
     let triangle = n * (n + 1) / 2;
     cost(s * values, s * values)
         + count(Group::MassFactor) * cost(1, 2)
-        + count(Group::MassSlope) * cost(6, 4)
+        + count(Group::MassSlope) * cost(7, 4)
         + triangle * cost(5, 5)
         + count(Group::StiffnessFactor) * cost(3, 2)
         + count(Group::DampingFactor) * cost(2, 2)
@@ -197,12 +214,15 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
         .sum();
     let n_tables = 1 + usize::from(plan.motion.is_some());
     let entries: usize = plan.entries.values().map(Vec::len).sum();
-    let tree = if plan.nodes.len() > 1 {
+    let tree = if let Some(grid) = &plan.grid {
+        let cuts: usize = grid.cuts.iter().map(|c| c.len() + 1).sum();
+        grid.boxes.len() * 2 + (cuts + s) * real
+    } else if plan.nodes.len() > 1 {
         plan.nodes.len() * (real + if single { 12 } else { 16 })
     } else {
         0
     };
-    let boxes = plan.boxes.len() * (3 * s * real + 8 * n_tables);
+    let boxes = plan.boxes.len() * (2 * s * real + 8 * n_tables);
     of_tables + entries * 6 + tree + boxes + 2 * s * real
 }
 
@@ -211,14 +231,14 @@ pub(super) fn stack_bytes(plan: &Plan, single: bool) -> usize {
     let real = if single { 4 } else { 8 };
     let (n, s) = (plan.n, plan.n_rigid);
     let values = |t: &PlanTable| t.columns + t.constants.len();
-    let scratch = |t: &PlanTable| t.columns * (s * s + s + 2);
+    let scratch = |t: &PlanTable| t.columns * (s * s + s + 2) + t.n_terms();
     let motion = plan.motion.as_ref();
     let dynamics_fields = (1 + s) * values(&plan.dynamics);
     let motion_fields = motion.map_or(0, |t| (1 + s) * values(t));
     let basis = 2 * s * plan.degrees();
     let deepest_sum = scratch(&plan.dynamics).max(motion.map_or(0, scratch));
     let evaluation = 2 * basis + deepest_sum;
-    let equations = 2 * values(&plan.dynamics) + n * n + 4 * n;
+    let equations = 2 * values(&plan.dynamics) + 2 * n * n + 5 * n;
     let parameters = 2 * motion_fields + 6 * n;
     let outputs = 2 * motion_fields + 9 * n + 24 + 4 * s;
     let linearize = dynamics_fields + n * n + 2 * n;

@@ -7,7 +7,10 @@ use crate::{ExportOptions, WriteError, model_hash};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
 use reducer::reduced_model::{Continuity, ModelForm, ReducedModel, Status};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Entries of a list up to which C has a statement for each of them instead of a loop.
+const WRITTEN_OUT: usize = 128;
 
 /// How a language spells tables and numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,11 +109,14 @@ pub(super) fn facts(
         all_dropped => model.boxes.is_empty(),
         tree_depth => plan.depth,
         tree => text.tree(plan)?,
+        grid => text.grid(plan)?,
         boxes => text.boxes(plan)?,
-        entry_lists => text.entry_lists(plan, |g| !plan.list(g).is_empty() && g != Group::Potential),
+        entry_lists => text.entry_lists(plan, |g| is_listed(plan, g)),
         all_lists => text.entry_lists(plan, |g| g.belongs(plan)),
         inequalities => text.inequalities(model)?,
         entries => entry_map(plan),
+        factor_places => factor_places(plan),
+        written_out => WRITTEN_OUT,
         any_periodic => domain.periodic.contains(&true),
         theta_periodic => periodic.join(", "),
         theta_lower => text.list(&domain.lower)?,
@@ -214,13 +220,31 @@ fn stable_step(sampled: &samples::Samples) -> String {
     }
 }
 
-/// Value indices of every list by its name; empty lists are false in templates.
+/// Values and indices of every list by its name; empty lists are false in templates.
 fn entry_map(plan: &Plan) -> BTreeMap<&'static str, Vec<Value>> {
-    let fact = |e: &Entry| context! { value => e.value };
+    let fact = |e: &Entry| context! { value => e.value, i => e.i, j => e.j, k => e.k };
     Group::ALL
         .iter()
         .map(|&g| (g.describe().0, plan.list(g).iter().map(fact).collect()))
         .collect()
+}
+
+/// C needs the list as a table. Static forces are used only where short lists are written out.
+fn is_listed(plan: &Plan, group: Group) -> bool {
+    match group {
+        Group::Potential => false,
+        Group::Force => plan.list(group).len() > WRITTEN_OUT,
+        _ => !plan.list(group).is_empty(),
+    }
+}
+
+/// Where the factor of the mass matrix may differ from zero, column by column.
+fn factor_places(plan: &Plan) -> Vec<Value> {
+    let lists = [Group::MassFactor, Group::MassSlope];
+    let entries = lists.iter().flat_map(|&g| plan.list(g));
+    let places: BTreeSet<(usize, usize)> = entries.map(|e| (e.j, e.i)).collect();
+    let fact = |&(j, i): &(usize, usize)| context! { i, j };
+    places.iter().map(fact).collect()
 }
 
 struct Printer {
@@ -270,6 +294,37 @@ impl Printer {
         Ok(lines?.join(",\n"))
     }
 
+    /// The regular grid; nothing where the tree is walked.
+    fn grid(&self, plan: &Plan) -> Result<Option<Value>, WriteError> {
+        let Some(grid) = &plan.grid else {
+            return Ok(None);
+        };
+        let cuts: Vec<Value> = grid
+            .cuts
+            .iter()
+            .map(|cuts| {
+                // No θ lies beyond the last cell.
+                let ends = [&cuts[..], &[f64::from(f32::MAX)]].concat();
+                Ok(context! { count => ends.len(), values => self.rows(&ends, 6)? })
+            })
+            .collect::<Result<_, WriteError>>()?;
+        let rows: Vec<String> = grid
+            .boxes
+            .chunks(16)
+            .map(|row| {
+                let texts: Vec<String> = row.iter().map(i64::to_string).collect();
+                format!("    {}", texts.join(", "))
+            })
+            .collect();
+        Ok(Some(context! {
+            cells => grid.cells.clone(),
+            cuts,
+            scale => self.list(&grid.scale)?,
+            n_boxes => grid.boxes.len(),
+            boxes => rows.join(",\n"),
+        }))
+    }
+
     /// A record: braces in C, a struct literal where brackets differ.
     fn record<const K: usize>(
         &self,
@@ -304,7 +359,6 @@ impl Printer {
                     .collect();
                 Ok(context! {
                     centre => self.list(&b.centre)?,
-                    half => self.list(&b.half_width)?,
                     inverse => self.list(&inverse)?,
                     places => places.join(", "),
                     place => places,
@@ -333,6 +387,8 @@ impl Printer {
             upper => name.to_ascii_uppercase(),
             what,
             columns => t.columns,
+            gradients => t.gradients,
+            n_terms => t.n_terms(),
             lanes => t.lanes,
             n_constants => t.constants.len(),
             constants => self.rows(&t.constants, 6)?,

@@ -7,6 +7,7 @@
 mod c;
 mod cost;
 mod facts;
+mod grid;
 mod literal;
 mod plan;
 mod rust;

@@ -4,6 +4,7 @@
 //! first θ. A kernel sums a run, folds the sum over the second θ, and so on, so that values and
 //! gradients come from one pass over the table (see the comment of the generated `polynomials`).
 
+use super::grid::Grid;
 use crate::WriteError;
 use reducer::reduced_model::{
     BoxModel, Component, Constant, ModelForm, ReducedModel, Table, TreeNode,
@@ -20,6 +21,9 @@ pub(super) mod limits {
     pub const NODES: usize = 2_000_000;
 }
 
+/// Columns whose values fit into the registers of common processors.
+const VALUE_LANES: usize = 28;
+
 /// A model in the order in which generated code evaluates it.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -32,6 +36,8 @@ pub(super) struct Plan {
     pub form: ModelForm,
     pub nodes: Vec<PlanNode>,
     pub depth: usize,
+    /// Where cells of a regular grid find the box.
+    pub grid: Option<Grid>,
     pub boxes: Vec<PlanBox>,
     pub dynamics: PlanTable,
     /// Absent where a model has neither outputs nor a load map.
@@ -61,6 +67,8 @@ pub(super) struct PlanTable {
     pub columns: usize,
     /// Columns that are summed side by side.
     pub lanes: usize,
+    /// Gradients are needed, not values alone.
+    pub gradients: bool,
     pub constants: Vec<f64>,
     pub shapes: Vec<Vec<Run>>,
     /// Of every box: its shape.
@@ -217,6 +225,7 @@ impl Plan {
             &model.components.dynamics,
             constants(false),
             used,
+            !direct,
             &mut entries,
         )?;
         let lists = &model.components;
@@ -231,6 +240,7 @@ impl Plan {
                     &model.components.outputs,
                     constants(true),
                     |_| true,
+                    true,
                     &mut entries,
                 )
             })
@@ -246,6 +256,7 @@ impl Plan {
             form: model.form,
             nodes: model.tree.iter().map(PlanNode::new).collect(),
             depth: tree_depth(&model.tree),
+            grid: Grid::new(model),
             boxes: plan_boxes(model),
             dynamics,
             motion,
@@ -361,12 +372,13 @@ impl PlanTable {
         components: &[Component],
         constants: impl Iterator<Item = &'a Constant>,
         used: impl Fn(&Component) -> bool,
+        gradients: bool,
         entries: &mut BTreeMap<Group, Vec<Entry>>,
     ) -> Result<Self, WriteError> {
         let kept: Vec<usize> = (0..components.len())
             .filter(|&c| used(&components[c]))
             .collect();
-        let lanes = if kept.len() > 2 { 4 } else { 2 };
+        let lanes = lanes(kept.len(), gradients);
         let columns = kept.len().next_multiple_of(lanes).max(lanes);
         let mut add = |component: Component, value: usize| {
             let (group, [i, j, k]) = Group::of(component);
@@ -379,6 +391,7 @@ impl PlanTable {
         let mut out = Self {
             columns,
             lanes,
+            gradients,
             ..Self::default()
         };
         for constant in constants.filter(|c| used(&c.component)) {
@@ -403,6 +416,12 @@ impl PlanTable {
             out.starts.push(0);
         }
         Ok(out)
+    }
+
+    /// Largest number of rows of a box.
+    pub fn n_terms(&self) -> usize {
+        let rows = |runs: &Vec<Run>| runs.iter().map(|r| r.count).sum();
+        self.shapes.iter().map(rows).max().unwrap_or(1)
     }
 
     /// Appends the coefficients of a box in the order of its runs.
@@ -446,6 +465,17 @@ impl PlanTable {
             self.shapes.push(runs);
         }
         self.box_shapes.push(shape);
+    }
+}
+
+/// Columns side by side: sums of values alone need one register each, gradients several.
+fn lanes(columns: usize, gradients: bool) -> usize {
+    match columns {
+        0..=2 => 2,
+        _ if gradients => 4,
+        _ => columns
+            .div_ceil(columns.div_ceil(VALUE_LANES))
+            .next_multiple_of(4),
     }
 }
 

@@ -20,6 +20,7 @@ mod region;
 mod rules;
 mod sample;
 mod source;
+mod speed;
 mod store;
 mod terms;
 mod trace;
@@ -37,7 +38,7 @@ pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 pub use trace::{TracedPoint, trace};
 
-use crate::description::mechanism::{ApproximationSettings, Criterion};
+use crate::description::mechanism::{ApproximationSettings, Criterion, Objective};
 use crate::reduced_model::{ModelLayout, ReducedModel};
 use errors::Scales;
 use region::Region;
@@ -90,12 +91,28 @@ pub fn approximate(
     database: &mut SampleDatabase,
 ) -> Result<Approximation, ApproximationError> {
     let layout = local.layout();
-    let mut rules = Rules::new(settings, &layout)?;
-    let mut store = SampleStore::new(local, database, rules.form, &layout);
+    let rules = Rules::new(settings, &layout)?;
+    if rules.objective == Objective::Speed && rules.is_adaptive_degree() {
+        let forms = speed::forms(settings.form);
+        return speed::approximate(local, &layout, &rules, &forms, observer, database);
+    }
+    let approximation = approximate_by(local, &layout, rules, observer, database)?;
+    Ok(approximation.expect("refinement without a limit is not given up"))
+}
+
+/// Approximates by concrete rules; nothing where that takes more numbers than they allow.
+fn approximate_by(
+    local: &dyn LocalModel,
+    layout: &ModelLayout,
+    mut rules: Rules,
+    observer: &dyn Observer,
+    database: &mut SampleDatabase,
+) -> Result<Option<Approximation>, ApproximationError> {
+    let mut store = SampleStore::new(local, database, rules.form, layout);
 
     observer.phase("probing");
-    let probes = probe(&layout, &mut store)?;
-    let components = components::find_components(&layout, rules.form, &probes);
+    let probes = probe(layout, &mut store)?;
+    let components = components::find_components(layout, rules.form, &probes);
     let mut scales = Scales::new(&probes, &layout.domain);
     if rules.thesis {
         scales = scales.with_combined(&rules.minimal_width);
@@ -106,13 +123,15 @@ pub fn approximate(
     loop {
         observer.phase("refining");
         let context = Context {
-            layout: &layout,
+            layout,
             rules: &rules,
             components: &components,
             scales: &scales,
         };
-        let (tree, mut boxes) =
-            refine::refine(&context, &mut store, &mut memory, observer)?.into_parts();
+        let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
+            return Ok(None);
+        };
+        let (tree, mut boxes) = tree.into_parts();
 
         observer.phase("joining");
         let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
@@ -122,11 +141,11 @@ pub fn approximate(
         let excess = audit::excess(&context, &mut store, &model, attempt)?;
         let complete = model.boxes.iter().all(|b| b.reached);
         if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
-            return Ok(Approximation {
+            return Ok(Some(Approximation {
                 model,
                 samples: store.len(),
                 evaluated: store.n_evaluated(),
-            });
+            }));
         }
         rules.target *= match rules.criterion {
             Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),

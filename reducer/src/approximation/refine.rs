@@ -63,17 +63,19 @@ pub(super) struct Memory {
     degrees: BTreeMap<u64, (Degree, Degree)>,
 }
 
-/// Runs until every box is finished.
+/// Runs until every box is finished; nothing where that takes more numbers than allowed.
 pub(super) fn refine(
     context: &Context,
     store: &mut SampleStore,
     memory: &mut Memory,
     observer: &dyn Observer,
-) -> Result<BoxTree, DatabaseError> {
+) -> Result<Option<BoxTree>, DatabaseError> {
     let (mut tree, root) = BoxTree::new();
     let domain = Region::of_domain(&context.layout.domain);
     let start = vec![memory.open(context.rules, root, domain)];
-    run(context, store, memory, observer, &mut tree, start)?;
+    if !run(context, store, memory, observer, &mut tree, start)? {
+        return Ok(None);
+    }
     if context.rules.continuous && matches!(context.rules.basis, Basis::Lagrange { .. }) {
         loop {
             let open = nest_faces(context, memory, &mut tree);
@@ -88,9 +90,10 @@ pub(super) fn refine(
         run(context, store, memory, observer, &mut tree, candidates)?;
     }
     memory.attempt += 1;
-    Ok(tree)
+    Ok(Some(tree))
 }
 
+/// False where it was given up.
 fn run(
     context: &Context,
     store: &mut SampleStore,
@@ -98,7 +101,7 @@ fn run(
     observer: &dyn Observer,
     tree: &mut BoxTree,
     mut open: Vec<OpenBox>,
-) -> Result<(), DatabaseError> {
+) -> Result<bool, DatabaseError> {
     let mut worst = 0.0;
     while !open.is_empty() {
         let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
@@ -126,8 +129,12 @@ fn run(
             worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
         }
         open = next;
+        let n_boxes = tree.n_leaves() + open.len();
+        if n_boxes.saturating_mul(context.numbers_per_box()) > context.rules.most_numbers {
+            return Ok(false);
+        }
     }
-    Ok(())
+    Ok(true)
 }
 
 fn apply(
@@ -318,19 +325,22 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
         return Outcome::Drop(String::new());
     }
     let axis = bisection_axis(context, region, samples, &trial);
-    let raised = |limit: usize| {
-        let next = |degree: Degree, ratio: f64| degree.raised(ratio, rules.target, limit);
-        (next(state.dynamics, dynamics), next(state.outputs, outputs))
+    let raised = |limit: usize, outputs_limit: usize| {
+        let next = |degree: Degree, ratio: f64, limit| degree.raised(ratio, rules.target, limit);
+        (
+            next(state.dynamics, dynamics, limit),
+            next(state.outputs, outputs, outputs_limit),
+        )
     };
     let may_raise = |limit: usize| {
         rules.is_adaptive_degree()
             && (dynamics <= rules.target || state.dynamics.now < limit)
-            && (outputs <= rules.target || state.outputs.now < limit)
+            && (outputs <= rules.target || state.outputs.now < rules.max_degree)
     };
-    let limit = rules.preferred_degree(region.dimension());
+    let limit = rules.dynamics_degree;
     let promising = || region.dimension() > 1 || decays(context, region, samples, state, error);
     if may_raise(limit) && promising() {
-        let (dynamics, outputs) = raised(limit);
+        let (dynamics, outputs) = raised(limit, rules.max_degree);
         return Outcome::Raise {
             dynamics,
             outputs,
@@ -343,7 +353,7 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
         ratio <= rules.target || predicted.is_some_and(|d| d <= stretched)
     };
     if stretched > limit && in_reach(state.dynamics, dynamics) && in_reach(state.outputs, outputs) {
-        let (dynamics, outputs) = raised(stretched);
+        let (dynamics, outputs) = raised(stretched, stretched);
         return Outcome::Raise {
             dynamics,
             outputs,
@@ -354,7 +364,7 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
         return Outcome::Bisect { axis, error };
     }
     if may_raise(rules.max_degree) {
-        let (dynamics, outputs) = raised(rules.max_degree);
+        let (dynamics, outputs) = raised(rules.max_degree, rules.max_degree);
         return Outcome::Raise {
             dynamics,
             outputs,

@@ -49,6 +49,10 @@ pub(super) struct Rules {
     pub tolerances: [f64; N_BLOCKS],
     pub minimal_width: Vec<f64>,
     pub max_degree: usize,
+    /// Degree of the dynamics above which boxes are bisected, as long as they may be.
+    pub dynamics_degree: usize,
+    /// Numbers of the dynamics beyond which a refinement is given up.
+    pub most_numbers: usize,
     /// Neighbours must agree on faces.
     pub continuous: bool,
     /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
@@ -69,8 +73,8 @@ impl Rules {
             found,
             expected,
         };
-        let thesis =
-            settings.form == Form::Direct && !matches!(settings.basis, Basis::Chebyshev { .. });
+        let thesis = settings.form == Some(Form::Direct)
+            && !matches!(settings.basis, Basis::Chebyshev { .. });
         let mut tolerances = [if thesis {
             f64::INFINITY
         } else {
@@ -131,9 +135,11 @@ impl Rules {
             || (s == 1 && matches!(settings.basis, Basis::Chebyshev { .. }));
         Ok(Self {
             form: match settings.form {
-                Form::Direct => ModelForm::Direct,
-                Form::Lagrangian => ModelForm::Lagrangian,
+                Some(Form::Direct) => ModelForm::Direct,
+                Some(Form::Lagrangian) | None => ModelForm::Lagrangian,
             },
+            dynamics_degree: max_degree,
+            most_numbers: usize::MAX,
             basis: settings.basis,
             objective: settings.objective,
             criterion: settings.criterion,
@@ -164,18 +170,10 @@ impl Rules {
         matches!(self.basis, Basis::Chebyshev { .. })
     }
 
-    /// Degree up to which raising it is preferred to bisecting.
-    pub fn preferred_degree(&self, s: usize) -> usize {
-        match self.objective {
-            Objective::Size => self.max_degree,
-            Objective::Speed => self.max_degree.min(if s == 1 { 4 } else { 3 }),
-        }
-    }
-
     /// Degree up to which it is raised where that is predicted to store less than two boxes of
     /// the preferred degree; a degree that the user chose is never exceeded.
     pub fn stretched_degree(&self, s: usize) -> usize {
-        let preferred = self.preferred_degree(s);
+        let preferred = self.dynamics_degree;
         match (self.basis, self.objective) {
             (Basis::Chebyshev { max_degree: None }, Objective::Size) if s > 1 => {
                 let two_boxes = 2 * total_degree_count(s, preferred);

@@ -19,6 +19,10 @@ pub(super) struct SampleStore<'a> {
     layout: &'a ModelLayout,
     entries: Vec<Result<Sample, SampleFailure>>,
     index: BTreeMap<Vec<u64>, usize>,
+    /// θ of every successful sample over the ranges of the domain, and its entry: kept apart because
+    /// searches for a neighbour go through all of them.
+    places: Vec<f64>,
+    placed: Vec<usize>,
     n_evaluated: usize,
 }
 
@@ -36,6 +40,8 @@ impl<'a> SampleStore<'a> {
             layout,
             entries: Vec::new(),
             index: BTreeMap::new(),
+            places: Vec::new(),
+            placed: Vec::new(),
             n_evaluated: 0,
         }
     }
@@ -98,7 +104,9 @@ impl<'a> SampleStore<'a> {
             })
             .collect();
         for mut entry in prepared {
-            if let Ok(sample) = &mut entry {
+            if let Ok(sample) = &mut entry
+                && !sample.exact.outputs.is_empty()
+            {
                 self.orient(sample);
             }
             self.entries.push(entry);
@@ -107,25 +115,26 @@ impl<'a> SampleStore<'a> {
     }
 
     /// Continues the signs of quaternions from the nearest earlier sample.
-    fn orient(&self, sample: &mut Sample) {
-        if sample.exact.outputs.is_empty() {
-            return;
-        }
+    fn orient(&mut self, sample: &mut Sample) {
         let domain = &self.layout.domain;
-        let distance = |other: &Sample| -> f64 {
-            let terms = sample.theta().iter().zip(other.theta()).enumerate();
-            terms
-                .map(|(k, (a, b))| ((a - b) / (domain.upper[k] - domain.lower[k])).powi(2))
-                .sum()
+        let scaled = |(k, t): (usize, &f64)| t / (domain.upper[k] - domain.lower[k]);
+        let place: Vec<f64> = sample.theta().iter().enumerate().map(scaled).collect();
+        let distance = |other: &[f64]| -> f64 {
+            let terms = place.iter().zip(other);
+            terms.map(|(a, b)| (a - b).powi(2)).sum()
         };
-        let nearest = self
-            .entries
-            .iter()
-            .flatten()
-            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        if let Some(neighbour) = nearest {
+        let mut nearest = (f64::INFINITY, None);
+        for (other, &entry) in self.places.chunks_exact(place.len()).zip(&self.placed) {
+            let found = distance(other);
+            if found < nearest.0 {
+                nearest = (found, Some(entry));
+            }
+        }
+        if let Some(Ok(neighbour)) = nearest.1.map(|i| &self.entries[i]) {
             sample.continue_from(neighbour);
         }
+        self.places.extend(place);
+        self.placed.push(self.entries.len());
     }
 
     /// What is known at a point that was required before.

@@ -7,7 +7,7 @@ use super::rules::Rules;
 use super::sample::Sample;
 use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
-use crate::description::mechanism::Basis;
+use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
     BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
     Provenance, ReducedModel, Table, TreeNode, Workspace,
@@ -53,6 +53,11 @@ impl Context<'_> {
             Basis::Lagrange { order } => tensor(s, order),
             Basis::Chebyshev { .. } => total_degree(s, degree),
         }
+    }
+
+    /// Numbers of the dynamics of a box of the degree that is preferred.
+    pub fn numbers_per_box(&self) -> usize {
+        self.terms(self.rules.dynamics_degree).len() * self.components.dynamics.len()
     }
 
     /// Fits both tables and measures errors at the validation points.
@@ -207,15 +212,18 @@ impl Context<'_> {
             mut errors,
         } = trial;
         if self.rules.is_adaptive_degree() {
-            dynamics = Trimming {
-                context: self,
-                region,
-                samples,
-                table: &dynamics,
-                other: &outputs,
-                is_dynamics: true,
+            // Boxes with equal terms are evaluated faster than boxes with fewer ones.
+            if self.rules.objective == Objective::Size {
+                dynamics = Trimming {
+                    context: self,
+                    region,
+                    samples,
+                    table: &dynamics,
+                    other: &outputs,
+                    is_dynamics: true,
+                }
+                .table();
             }
-            .table();
             outputs = Trimming {
                 context: self,
                 region,

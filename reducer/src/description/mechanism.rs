@@ -494,8 +494,9 @@ pub enum Continuity {
 pub struct ApproximationSettings {
     /// Where it is described (the table, or the start of the file where there is none).
     pub origin: Origin,
-    /// What is fitted.
-    pub form: Form,
+    /// What is fitted; where absent `Lagrangian`, or with the objective speed what takes fewer
+    /// operations.
+    pub form: Option<Form>,
     /// Functions on a box.
     pub basis: Basis,
     /// Tolerance of every block that has none of its own.

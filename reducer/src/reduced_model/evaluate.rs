@@ -118,7 +118,8 @@ impl<'m> Evaluator<'m> {
         for (k, &value) in theta.iter().enumerate() {
             let (lower, upper) = (domain.lower[k], domain.upper[k]);
             let inside = if domain.periodic[k] && !(lower..=upper).contains(&value) {
-                lower + (value - lower).rem_euclid(upper - lower)
+                // Rounding may lead beyond an end, which is the same configuration.
+                (lower + (value - lower).rem_euclid(upper - lower)).clamp(lower, upper)
             } else {
                 value
             };

@@ -217,18 +217,46 @@ impl OutputFields {
 
 /// Maps the rate of a rotation vector to the angular velocity in the outer axes.
 fn left_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
-    let angle = turn.norm();
     let cross = turn.cross_matrix();
-    let (a, b) = if angle < 1e-4 {
-        (
-            0.5 - angle * angle / 24.0,
-            1.0 / 6.0 - angle * angle / 120.0,
-        )
-    } else {
-        (
-            (1.0 - angle.cos()) / (angle * angle),
-            (angle - angle.sin()) / (angle * angle * angle),
-        )
-    };
+    let (a, b) = turn_factors(turn.norm());
     Matrix3::identity() + cross * a + cross * cross * b
+}
+
+/// (1 − cos x)/x² and (x − sin x)/x³ to rounding: power series up to one radian, where the
+/// differences would cancel.
+fn turn_factors(x: f64) -> (f64, f64) {
+    let square = x * x;
+    if x > 1.0 {
+        return ((1.0 - x.cos()) / square, (x - x.sin()) / (square * x));
+    }
+    // Σ (−1)^k x^2k / (2k + 2)! and / (2k + 3)!; the first term left out is below 1e-20.
+    let series = |first: f64| {
+        (0..10).rev().fold(0.0, |rest, k| {
+            let n = first + 2.0 * f64::from(k);
+            1.0 - square / ((n + 1.0) * (n + 2.0)) * rest
+        })
+    };
+    (series(2.0) / 2.0, series(3.0) / 6.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turn_factors;
+
+    /// (1 − cos x)/x² = ½ (sin(x/2)/(x/2))², which loses no digits, and both sides of one radian.
+    #[test]
+    fn factors_of_a_turn_keep_their_digits() {
+        for i in 1..200 {
+            let x = 1e-6 * 1.08_f64.powi(i);
+            let half = 0.5 * x;
+            let exact = 0.5 * (half.sin() / half).powi(2);
+            assert!((turn_factors(x).0 - exact).abs() < 4e-16, "{x}");
+        }
+        // To second order: the next term is x⁴/5040.
+        let (x, b) = (2e-4, turn_factors(2e-4).1);
+        assert!((b - (1.0 / 6.0 - x * x / 120.0)).abs() < 1e-16);
+        let (below, above) = (turn_factors(1.0), turn_factors(1.0 + 1e-15));
+        assert!((below.0 - above.0).abs() < 1e-15 && (below.1 - above.1).abs() < 1e-15);
+        assert_eq!(turn_factors(0.0), (0.5, 1.0 / 6.0));
+    }
 }

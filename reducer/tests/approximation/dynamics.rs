@@ -208,7 +208,7 @@ fn energy_is_conserved_in_the_lagrangian_form_and_not_in_the_direct_one() {
     let lagrangian = energy_drift(&model, 2000.0, 10.0, 0.005);
     assert!(lagrangian < 1e-9, "{lagrangian}");
     let mut direct = settings(&[0.05; 3]);
-    (direct.form, direct.criterion) = (Form::Direct, Criterion::Mean);
+    (direct.form, direct.criterion) = (Some(Form::Direct), Criterion::Mean);
     let (model, _) = reduced(&local, &direct);
     let drift = energy_drift(&model, 2000.0, 10.0, 0.005);
     assert!(drift > 1e-6, "{drift}");

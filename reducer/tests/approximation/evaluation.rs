@@ -117,3 +117,23 @@ fn documents_have_the_nested_shape_scripts_rely_on() {
         );
     }
 }
+
+/// lower + (upper − lower) rounds beyond upper here: just below the seam is inside all the same.
+#[test]
+fn the_seam_of_a_periodic_coordinate_is_inside() {
+    let mut coarse = settings(&[0.1]);
+    coarse.tolerance = 0.9;
+    let (mut model, _) = reduced(&Flexible::new(1, 1), &coarse);
+    assert_eq!(model.boxes.len(), 1);
+    let (lower, upper) = (-0.1, 0.2);
+    assert!(lower + (upper - lower) > upper);
+    let domain = &mut model.layout.domain;
+    (domain.lower[0], domain.upper[0], domain.periodic[0]) = (lower, upper, true);
+    (model.boxes[0].lower[0], model.boxes[0].upper[0]) = (lower, upper);
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let mut work = Workspace::default();
+    for theta in [lower, lower.next_down(), upper, upper.next_up(), 0.5, -0.4] {
+        let status = evaluator.status(&[theta], &mut work);
+        assert_eq!(status, Ok(Status::Inside), "{theta}");
+    }
+}

@@ -13,9 +13,7 @@ mod quality;
 mod validation;
 
 use reducer::approximation::{LocalModel, SampleDatabase, Silent};
-use reducer::description::mechanism::{
-    ApproximationSettings, Basis, Criterion, Form, Objective, Origin,
-};
+use reducer::description::mechanism::{ApproximationSettings, Basis, Criterion, Objective, Origin};
 use reducer::pipeline::{Summary, reduce};
 use reducer::reduced_model::ReducedModel;
 
@@ -23,7 +21,7 @@ use reducer::reduced_model::ReducedModel;
 pub fn settings(minimal_width: &[f64]) -> ApproximationSettings {
     ApproximationSettings {
         origin: Origin::default(),
-        form: Form::Lagrangian,
+        form: None,
         basis: Basis::Chebyshev { max_degree: None },
         tolerance: 0.005,
         block_tolerances: Vec::new(),

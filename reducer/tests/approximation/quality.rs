@@ -67,7 +67,7 @@ fn orthoglide_keeps_the_largest_error_below_the_tolerance_when_asked() {
 #[test]
 fn thesis_settings_with_lagrange_boxes_give_boxes_of_the_thesis_order() {
     let mut settings = settings(&[0.05; 3]);
-    (settings.form, settings.basis) = (Form::Direct, Basis::Lagrange { order: 2 });
+    (settings.form, settings.basis) = (Some(Form::Direct), Basis::Lagrange { order: 2 });
     let (model, summary) = reduced(&Orthoglide::default(), &settings);
     assert!(summary.reached);
     assert!((6..=14).contains(&summary.boxes), "{}", summary.boxes);
@@ -81,7 +81,7 @@ fn thesis_settings_with_lagrange_boxes_give_boxes_of_the_thesis_order() {
 #[test]
 fn thesis_settings_with_quadratic_boxes_give_boxes_of_the_thesis_order() {
     let mut settings = settings(&[0.05; 3]);
-    (settings.form, settings.basis) = (Form::Direct, Basis::Quadratic);
+    (settings.form, settings.basis) = (Some(Form::Direct), Basis::Quadratic);
     let (model, summary) = reduced(&Orthoglide::default(), &settings);
     assert!((15..=44).contains(&summary.boxes), "{}", summary.boxes);
     assert!(model.boxes.iter().all(|b| b.dynamics.terms.len() == 10));

@@ -267,10 +267,10 @@ impl Settings<'_> {
         let trajectory = self.trajectory(context, &scope, unit, table, resolver);
         Some(ApproximationSettings {
             origin: scope.origin(&span),
-            form: match table.form {
+            form: table.form.map(|form| match form {
                 FormName::Direct => Form::Direct,
                 FormName::Lagrangian => Form::Lagrangian,
-            },
+            }),
             basis: basis?,
             tolerance: tolerance?,
             block_tolerances,

@@ -112,8 +112,8 @@ pub enum GaugeName {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct ApproximationTable {
-    /// What is fitted; default: lagrangian.
-    pub form: FormName,
+    /// What is fitted; default: lagrangian, or with the objective speed what takes fewer operations.
+    pub form: Option<FormName>,
     /// Functions on a box; default: chebyshev.
     pub basis: BasisName,
     /// Order of the lagrange basis in each coordinate; default 2.
@@ -159,13 +159,12 @@ pub struct BlockTolerances {
 }
 
 /// What is fitted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FormName {
     /// Mass, gyroscopic tensor, stiffness, … independently.
     Direct,
     /// The functions that generate the dynamics.
-    #[default]
     Lagrangian,
 }
 

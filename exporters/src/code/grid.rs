@@ -1,0 +1,108 @@
+//! Boxes found by a table instead of a tree.
+//!
+//! Boxes come from bisections of the domain, so all cuts lie on a regular grid. Where that grid is
+//! not much finer than the boxes, the cell of θ follows from one multiplication per coordinate; a
+//! comparison with the cuts themselves puts right what rounding may have done.
+
+use reducer::reduced_model::{Domain, ReducedModel, TreeNode};
+
+/// Cells for each box, at most.
+const CELLS_PER_BOX: usize = 16;
+/// Bisections of one coordinate, at most.
+const BISECTIONS: u32 = 12;
+
+/// A regular grid over the domain.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    /// Cells of each coordinate.
+    pub cells: Vec<usize>,
+    /// Lower ends of the cells of each coordinate.
+    pub cuts: Vec<Vec<f64>>,
+    /// Cells per unit of each coordinate.
+    pub scale: Vec<f64>,
+    /// Box of every cell, the last coordinate fastest; −1: none.
+    pub boxes: Vec<i64>,
+}
+
+impl Grid {
+    /// The grid of a model, where it has one that is worth its size.
+    pub fn new(model: &ReducedModel) -> Option<Self> {
+        let domain = &model.layout.domain;
+        let s = domain.lower.len();
+        if model.tree.len() < 2 || model.boxes.len() > i16::MAX as usize {
+            return None;
+        }
+        let cuts: Vec<Vec<f64>> = (0..s)
+            .map(|k| lines(&model.tree, domain, k))
+            .collect::<Option<_>>()?;
+        let cells: Vec<usize> = cuts.iter().map(Vec::len).collect();
+        let most = CELLS_PER_BOX * model.boxes.len();
+        let total = cells
+            .iter()
+            .try_fold(1_usize, |product, n| product.checked_mul(*n))
+            .filter(|n| *n <= most)?;
+        let scale: Vec<f64> = (0..s)
+            .map(|k| cells[k] as f64 / (domain.upper[k] - domain.lower[k]))
+            .collect();
+        let inside = |mut cell: usize| -> Vec<f64> {
+            let mut theta = vec![0.0; s];
+            for k in (0..s).rev() {
+                let i = cell % cells[k];
+                cell /= cells[k];
+                let end = cuts[k].get(i + 1).copied().unwrap_or(domain.upper[k]);
+                theta[k] = 0.5 * (cuts[k][i] + end);
+            }
+            theta
+        };
+        let boxes = (0..total)
+            .map(|c| box_of(&model.tree, &inside(c)))
+            .collect();
+        Some(Self {
+            cells,
+            cuts,
+            scale,
+            boxes,
+        })
+    }
+}
+
+/// Lower ends of equal cells of coordinate k, among them every cut of the tree exactly.
+fn lines(tree: &[TreeNode], domain: &Domain, k: usize) -> Option<Vec<f64>> {
+    let (lower, width) = (domain.lower[k], domain.upper[k] - domain.lower[k]);
+    let of_axis = |node: &TreeNode| match node {
+        TreeNode::Split { axis, at, .. } if *axis == k => Some(*at),
+        _ => None,
+    };
+    let cuts: Vec<f64> = tree.iter().filter_map(of_axis).collect();
+    (0..=BISECTIONS).find_map(|bisections| {
+        let n = 1_usize << bisections;
+        let mut lines: Vec<f64> = (0..n)
+            .map(|i| lower + width * i as f64 / n as f64)
+            .collect();
+        for &at in &cuts {
+            let place = (at - lower) / width * n as f64;
+            let line = lines.get_mut(place.round() as usize)?;
+            if (place - place.round()).abs() > 1e-9 || place < 0.5 {
+                return None;
+            }
+            *line = at;
+        }
+        Some(lines)
+    })
+}
+
+fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
+    let mut node = 0;
+    loop {
+        match &tree[node] {
+            TreeNode::Split {
+                axis,
+                at,
+                low,
+                high,
+            } => node = if theta[*axis] < *at { *low } else { *high },
+            TreeNode::Leaf { index } => return *index as i64,
+            TreeNode::Dropped { .. } => return -1,
+        }
+    }
+}
