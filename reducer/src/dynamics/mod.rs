@@ -1,6 +1,9 @@
 //! Motion in time: what drives a mechanism, and the full and the reduced model driven by it.
 
+pub mod deflection;
 pub mod drives;
 pub mod excitation;
+pub mod full;
+pub mod reduced;
 pub mod signal;
 pub mod spline;
