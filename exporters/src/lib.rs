@@ -12,6 +12,7 @@ mod export;
 mod files;
 pub mod hdf5;
 pub mod json;
+pub mod plot;
 pub mod schema;
 pub mod vtk;
 
