@@ -9,6 +9,7 @@ mod invariance;
 mod lagrange;
 mod loops;
 mod plane;
+mod ralf;
 mod random_mechanisms;
 mod rigid;
 mod support;
