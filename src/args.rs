@@ -32,6 +32,7 @@ impl Args {
             Some(Command::Modes(args)) => args.json,
             Some(Command::Eval(args)) => args.json,
             Some(Command::Check(args)) => args.json,
+            Some(Command::Simulate(args)) => args.json,
             Some(Command::Export(_)) => false,
         }
     }
@@ -50,6 +51,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Compares a reduced model with the full one at fresh points.
     Check(CheckArgs),
+    /// Runs the full and the reduced model side by side in time.
+    Simulate(SimulateArgs),
     /// Writes a reduced model in another format.
     Export(ExportArgs),
 }
@@ -128,6 +131,22 @@ pub struct CheckArgs {
     /// Seed of the points.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce simulate`.
+#[derive(Debug, clap::Args)]
+pub struct SimulateArgs {
+    /// The scenario file.
+    pub scenario: PathBuf,
+    /// Where to write; `<scenario>-simulation` where absent.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -30,6 +30,19 @@ impl Progress {
         self.write("");
     }
 
+    /// The full model has reached a time of a run.
+    pub fn simulating(&self, time: f64, duration: f64) {
+        let now = Instant::now();
+        if now - self.last.get() < Duration::from_millis(100) {
+            return;
+        }
+        self.last.set(now);
+        self.write(&format!(
+            "full model: {time:.4} of {duration:.4} s simulated, {:.0} s",
+            self.start.elapsed().as_secs_f64(),
+        ));
+    }
+
     fn write(&self, text: &str) {
         if self.shown {
             // Progress that cannot be shown is not worth an error.

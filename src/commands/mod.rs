@@ -6,6 +6,7 @@ mod export;
 mod local;
 mod modes;
 mod reduce;
+mod simulate;
 mod tables;
 mod validate;
 
@@ -34,6 +35,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Modes(args)) => modes::run(args),
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
+        Some(Command::Simulate(args)) => simulate::run(args),
         Some(Command::Export(args)) => export::run(args),
     }
 }
