@@ -309,6 +309,31 @@ pub fn tangent_derivative(d: &Vector6, direction: &Vector6) -> Matrix6 {
     -(t * inverse_tangent_derivative(d, direction) * t)
 }
 
+/// Gradient with respect to d of aᵀ·T⁻¹(d)·b, without forming matrices.
+pub fn inverse_tangent_product_gradient(d: &Vector6, a: &Vector6, b: &Vector6) -> Vector6 {
+    let phi = angular(d);
+    let (alpha, beta, d_alpha, d_beta) = inverse_tangent_coefficients(phi.norm());
+    let b1 = bracket(d, b);
+    let b2 = bracket(d, &b1);
+    let b3 = bracket(d, &b2);
+    let a1 = coadjoint(d, a);
+    let a2 = coadjoint(d, &a1);
+    let a3 = coadjoint(d, &a2);
+    // aᵀ·ad(e)·b = −(ad(b)ᵀ·a)·e for each factor of the powers of ad(d).
+    let second = coadjoint(&b1, a) + coadjoint(b, &a1);
+    let fourth = coadjoint(&b3, a) + coadjoint(&b2, &a1) + coadjoint(&b1, &a2) + coadjoint(b, &a3);
+    let by_square = d_alpha * a.dot(&b2) + d_beta * a2.dot(&b2);
+    join(&Vector3::zeros(), &(phi * (2.0 * by_square)))
+        - coadjoint(b, a) * 0.5
+        - second * alpha
+        - fourth * beta
+}
+
+/// Gradient with respect to d of aᵀ·T(d)·b, for given T(d).
+pub fn tangent_product_gradient(d: &Vector6, t: &Matrix6, a: &Vector6, b: &Vector6) -> Vector6 {
+    -inverse_tangent_product_gradient(d, &t.tr_mul(a), &(t * b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,6 +393,24 @@ mod tests {
                 assert!((inverse - inverse_tangent_derivative(&d, &e)).norm() < 1e-9);
                 let direct = (tangent(&(d + e * h)) - tangent(&(d - e * h))) / (2.0 * h);
                 assert!((direct - tangent_derivative(&d, &e)).norm() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_of_products_collect_the_derivatives() {
+        let a = Vector6::new(0.3, -0.8, 0.5, 1.2, -0.4, 0.7);
+        let b = Vector6::new(-0.6, 0.2, 0.9, -0.3, 1.1, 0.4);
+        for d in samples() {
+            let t = tangent(&d);
+            let inverse = inverse_tangent_product_gradient(&d, &a, &b);
+            let direct = tangent_product_gradient(&d, &t, &a, &b);
+            for m in 0..6 {
+                let e = Vector6::ith(m, 1.0);
+                let expected = a.dot(&(inverse_tangent_derivative(&d, &e) * b));
+                assert!((inverse[m] - expected).abs() < 1e-12, "{d} {m}");
+                let expected = a.dot(&(tangent_derivative(&d, &e) * b));
+                assert!((direct[m] - expected).abs() < 1e-12, "{d} {m}");
             }
         }
     }

@@ -98,6 +98,18 @@ impl Kinematics {
         &self.home_theta
     }
 
+    /// Name of a joint and where it is described.
+    pub(crate) fn joint_place(&self, joint: usize) -> (&str, &Origin) {
+        let Named { name, origin } = &self.joints[joint];
+        (name, origin)
+    }
+
+    /// Name of an actuated coordinate and where it is described.
+    pub(crate) fn coordinate_place(&self, coordinate: usize) -> (&str, &Origin) {
+        let Named { name, origin } = &self.coordinates[coordinate];
+        (name, origin)
+    }
+
     /// Gauss-Newton from the drawing with θ held at home; shortest corrections.
     fn assemble(&mut self, mechanism: &Mechanism) -> Result<(), KinematicsError> {
         for _ in 0..30 {

@@ -8,6 +8,8 @@
 //! exact derivatives of these positions, the motion of E included, so that the mass depends on d
 //! alone and rigid motions of a deformed element carry their exact kinetic energy.
 
+pub mod motion;
+
 use crate::description::mechanism::Section;
 use crate::lie::{
     self, Frame, Matrix6, Vector6, adjoint_algebra, inverse_tangent, inverse_tangent_derivative,
@@ -151,7 +153,8 @@ impl BeamElement {
         let mut out = Matrix12::zeros();
         for point in &self.points {
             let (translation, rotation) = point.jacobians(delta);
-            let (d_translation, d_rotation) = point.jacobian_derivatives(delta, m);
+            let (d_translation, d_rotation) =
+                point.jacobian_derivatives(delta, &Vector6::ith(m, 1.0));
             let half = d_translation.transpose() * translation * point.mass
                 + d_rotation.transpose() * point.inertia * rotation;
             out += half + half.transpose();
@@ -188,14 +191,14 @@ impl MassPoint {
     fn jacobian_derivatives(
         &self,
         delta: &Vector6,
-        m: usize,
+        direction: &Vector6,
     ) -> (SMatrix<f64, 3, 12>, SMatrix<f64, 3, 12>) {
         let phi = self.turn * delta;
-        let d_phi = self.turn.column(m).into_owned();
+        let d_phi = self.turn * direction;
         let mut translation = SMatrix::<f64, 3, 12>::zeros();
         translation
             .fixed_view_mut::<3, 3>(0, 3)
-            .copy_from(&(-skew(&self.shift.column(m).into_owned())));
+            .copy_from(&(-skew(&(self.shift * direction))));
         let spin = lie::rotation_tangent(&phi) * d_phi;
         let pure = |v: &Vector3<f64>| lie::join(&Vector3::zeros(), v);
         let d_tangent = tangent_derivative(&pure(&phi), &pure(&d_phi))
@@ -376,7 +379,7 @@ mod tests {
         }
     }
 
-    fn deformed() -> (BeamElement, Vector6) {
+    pub(super) fn deformed() -> (BeamElement, Vector6) {
         let a = Frame::identity();
         let arc = Vector6::new(0.2, 0.0, 0.0, 0.02, -0.1, 0.25);
         let element = BeamElement::new(&a, &lie::exp(&arc), 0.2, &section());

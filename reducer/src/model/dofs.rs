@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Which unknowns of the solver belong to each node, and how they map to its motion.
 #[derive(Debug, Clone)]
-pub(super) struct DofMap {
+pub(crate) struct DofMap {
     first: Vec<usize>,
     bases: Vec<Option<Vec<Vector6>>>,
     n: usize,
@@ -17,7 +17,7 @@ pub(super) struct DofMap {
 
 impl DofMap {
     /// Unknowns of a node.
-    pub(super) fn range(&self, node: usize) -> Range<usize> {
+    pub(crate) fn range(&self, node: usize) -> Range<usize> {
         let count = self.bases[node].as_ref().map_or(6, Vec::len);
         self.first[node]..self.first[node] + count
     }
@@ -32,7 +32,7 @@ impl DofMap {
     }
 
     /// Coefficients on a node's motion as coefficients on its unknowns.
-    pub(super) fn project<'a>(
+    pub(crate) fn project<'a>(
         &'a self,
         node: usize,
         values: &'a Vector6,
@@ -48,17 +48,17 @@ impl DofMap {
     }
 
     /// Number of unknowns.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.n
     }
 
     /// First unknown that is a scalar dof.
-    pub(super) fn first_scalar(&self) -> usize {
+    pub(crate) fn first_scalar(&self) -> usize {
         self.first_scalar
     }
 
     /// Motion of a node for a unit value of one of its unknowns.
-    pub(super) fn unit(&self, node: usize, dof: usize) -> Vector6 {
+    pub(crate) fn unit(&self, node: usize, dof: usize) -> Vector6 {
         let i = dof - self.first[node];
         match &self.bases[node] {
             Some(basis) => basis[i] * self.scale(&basis[i]),
@@ -68,7 +68,7 @@ impl DofMap {
     }
 
     /// Entries of a 6x6 block between two nodes over the unknowns.
-    pub(super) fn each_entry(
+    pub(crate) fn each_entry(
         &self,
         row_node: usize,
         column_node: usize,
@@ -84,7 +84,7 @@ impl DofMap {
     }
 
     /// Entries (row, unknown, value) of sparse rows.
-    pub(super) fn each_row_entry(
+    pub(crate) fn each_row_entry(
         &self,
         rows: &ConstraintRows,
         mut push: impl FnMut(usize, usize, f64),
@@ -100,7 +100,7 @@ impl DofMap {
     }
 
     /// Motion of a node from the solver's unknowns.
-    pub(super) fn expand(&self, node: usize, y: &[f64]) -> Vector6 {
+    pub(crate) fn expand(&self, node: usize, y: &[f64]) -> Vector6 {
         match &self.bases[node] {
             Some(basis) => basis
                 .iter()
@@ -122,7 +122,7 @@ impl DofMap {
 }
 
 impl FullModel {
-    pub(super) fn dof_map(&self) -> DofMap {
+    pub(crate) fn dof_map(&self) -> DofMap {
         let mut first = Vec::with_capacity(self.nodes.len());
         let mut n = 0;
         for node in &self.nodes {

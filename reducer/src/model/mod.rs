@@ -21,6 +21,7 @@ use beam::BeamElement;
 use nalgebra::Vector3;
 
 pub use build::ModelError;
+pub(crate) use dofs::DofMap;
 pub use drawing::check_plane;
 pub(crate) use drawing::{drawn_frame, has_no_orientation, node_frame, plane_normal};
 pub use saddle::{Factor, Saddle, SaddleError};
@@ -192,6 +193,17 @@ impl FullModel {
     /// Number of joint constraints that follow from the others.
     pub fn n_redundant(&self) -> usize {
         self.kept_rows.len() - self.n_joint_rows
+    }
+
+    /// The joint to which an independent joint constraint belongs.
+    pub(crate) fn joint_of_row(&self, row: usize) -> Option<usize> {
+        let mut candidates = self.kept_rows.iter();
+        self.joints.iter().position(|model_joint| {
+            candidates
+                .by_ref()
+                .take(joint::n_rows(model_joint.kind))
+                .fold(false, |found, kept| found || *kept == Some(row))
+        })
     }
 
     /// Whether anything can deform.

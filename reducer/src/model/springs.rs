@@ -57,7 +57,7 @@ impl FullModel {
 
     /// Joint displacement since the drawing (an angle within half a turn of `near`), or distance
     /// between the ends.
-    pub(super) fn coordinate_value(&self, drive: &ModelDrive, frames: &[Frame], near: f64) -> f64 {
+    pub(crate) fn coordinate_value(&self, drive: &ModelDrive, frames: &[Frame], near: f64) -> f64 {
         match &drive.coordinate {
             None => line(&drive.a, &drive.b, frames, None).distance,
             Some(row) => {

@@ -321,13 +321,13 @@ impl FullModel {
         }
     }
 
-    /// Residuals of the independent joint constraints and of the held actuators.
-    fn constraint_residuals(&self, state: &Equilibrium, held: &[f64]) -> Vec<f64> {
-        let mut out = Vec::with_capacity(state.multipliers.len());
+    /// Residuals of the independent joint constraints.
+    pub(crate) fn joint_residuals(&self, frames: &[Frame]) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.n_joint_rows + self.drives.len());
         let mut candidate = 0;
         for model_joint in &self.joints {
-            let d = mount_frame(&model_joint.a, &state.frames)
-                .relative(&mount_frame(&model_joint.b, &state.frames));
+            let d = mount_frame(&model_joint.a, frames)
+                .relative(&mount_frame(&model_joint.b, frames));
             let residual = joint::residual(model_joint.kind, &d);
             for value in residual.iter().take(joint::n_rows(model_joint.kind)) {
                 if self.kept_rows[candidate].is_some() {
@@ -336,6 +336,12 @@ impl FullModel {
                 candidate += 1;
             }
         }
+        out
+    }
+
+    /// Residuals of the independent joint constraints and of the held actuators.
+    fn constraint_residuals(&self, state: &Equilibrium, held: &[f64]) -> Vec<f64> {
+        let mut out = self.joint_residuals(&state.frames);
         for (drive, value) in self.drives.iter().zip(held) {
             let deflection = drive.scalar.map_or(0.0, |i| state.scalars[i]);
             out.push(self.coordinate_value(drive, &state.frames, *value) - value - deflection);

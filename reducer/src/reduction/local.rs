@@ -11,7 +11,7 @@ use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
 use crate::model::{FullModel, Node, Saddle, check_plane};
-use crate::modes::eigen::lowest_modes;
+use crate::modes::eigen::{NaturalModes, lowest_modes};
 use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
 
@@ -26,6 +26,7 @@ pub struct LocalReducer {
     damping: Damping,
     pub(super) rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
+    coulomb: Vec<f64>,
     home_potential: f64,
     pub(super) reference_theta: Vec<f64>,
     /// Width of the domain per coordinate; 1 where unbounded.
@@ -76,6 +77,7 @@ impl LocalReducer {
                 .map(|c| c.rotor_inertia)
                 .collect(),
             viscous: mechanism.coordinates.iter().map(|c| c.viscous).collect(),
+            coulomb: mechanism.coordinates.iter().map(|c| c.coulomb).collect(),
             home_potential: 0.0,
             reference_theta: home.theta.clone(),
             widths: mechanism
@@ -131,6 +133,26 @@ impl LocalReducer {
     /// The gauge of the internal modes.
     pub fn gauge(&self) -> Gauge {
         self.gauge
+    }
+
+    /// Structural damping.
+    pub fn damping(&self) -> Damping {
+        self.damping
+    }
+
+    /// Inertia added on each coordinate of θ.
+    pub fn rotor_inertia(&self) -> &[f64] {
+        &self.rotor_inertia
+    }
+
+    /// Viscous friction on each coordinate of θ.
+    pub fn viscous(&self) -> &[f64] {
+        &self.viscous
+    }
+
+    /// Coulomb friction on each coordinate of θ.
+    pub fn coulomb(&self) -> &[f64] {
+        &self.coulomb
     }
 
     /// Number of actuated coordinates.
@@ -443,20 +465,35 @@ impl LocalReducer {
         theta: &[f64],
         count: usize,
     ) -> Result<Vec<f64>, ReductionError> {
-        let Some(saddle) = &self.locked else {
+        if self.locked.is_none() {
             return Ok(Vec::new());
-        };
+        }
         let configuration = self.kinematics.solve(theta)?;
-        let at = Linearised::new(&self.model, &configuration, Some(saddle), false)
-            .map_err(|fault| self.fault(theta, fault))?;
-        let modes = lowest_modes(
-            self.model.n_motion(),
-            count,
-            &|q| self.model.mass_times(q),
-            &|f| Ok(at.static_response(f, None)?.0),
-        )
-        .map_err(|fault| self.fault(theta, fault))?;
-        Ok(modes.frequencies_hz())
+        Ok(self.locked_modes(&configuration, count)?.frequencies_hz())
+    }
+
+    /// The lowest natural modes of the full model with actuators locked and loaded dofs free; none
+    /// where nothing can deform.
+    pub fn locked_modes(
+        &self,
+        configuration: &Configuration,
+        count: usize,
+    ) -> Result<NaturalModes, ReductionError> {
+        let n = self.model.n_motion();
+        let Some(saddle) = &self.locked else {
+            return Ok(NaturalModes {
+                omega: Vec::new(),
+                shapes: Mat::zeros(n, 0),
+                complete: true,
+            });
+        };
+        let fault = |fault: ModesError| self.fault(&configuration.theta, fault);
+        let at = Linearised::new(&self.model, configuration, Some(saddle), false)
+            .map_err(|e| fault(e.into()))?;
+        lowest_modes(n, count, &|q| self.model.mass_times(q), &|f| {
+            Ok(at.static_response(f, None)?.0)
+        })
+        .map_err(fault)
     }
 }
 

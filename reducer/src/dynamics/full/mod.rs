@@ -4,9 +4,18 @@
 //! deflections of flexible actuators and the actuated coordinates θ are the unknowns, constraints
 //! hold at position level at the end of every step.
 
+mod consistent;
+mod equations;
 mod error;
+mod iteration;
+mod observe;
+mod run;
+mod schedule;
+mod step;
+mod structure;
 
 pub use error::{Equation, FullError};
+pub use run::simulate;
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -65,8 +74,8 @@ pub struct FullSettings {
     /// Modes of modal damping are found anew where a coordinate moved by more than this (rad, or
     /// parts of the mechanism's size).
     pub mode_refresh: f64,
-    /// Rate below which Coulomb friction fades: it is the friction times tanh(rate/fade).
-    pub coulomb_fade: f64,
+    /// Rate below which Coulomb friction falls linearly to zero.
+    pub coulomb_rate: f64,
 }
 
 impl FullSettings {
@@ -80,7 +89,7 @@ impl FullSettings {
             newton_tolerance: 1e-8,
             damped_modes: 20,
             mode_refresh: 0.01,
-            coulomb_fade: 1e-3,
+            coulomb_rate: 1e-3,
         }
     }
 }

@@ -1,0 +1,100 @@
+//! States that satisfy the constraints and their derivatives.
+
+use super::equations::{Equations, State};
+use super::iteration::{Factor, Iteration, Weights};
+use super::structure::Structure;
+
+/// Finds velocities and accelerations that fit a position.
+pub(super) struct Consistency<'e, 'a> {
+    equations: &'e Equations<'a>,
+    iteration: &'e Iteration,
+}
+
+impl<'e, 'a> Consistency<'e, 'a> {
+    pub fn new(equations: &'e Equations<'a>, iteration: &'e Iteration) -> Self {
+        Self {
+            equations,
+            iteration,
+        }
+    }
+
+    /// The mass under constraints; none where something moves without mass.
+    pub fn mass(&self, state: &State) -> Option<Factor> {
+        self.iteration
+            .factor(self.equations, state, state.time, Weights::MASS, None)
+            .filter(Factor::is_regular)
+    }
+
+    /// The mass with the stiffness that a step of this size adds to it.
+    pub fn mass_and_stiffness(&self, state: &State, step: f64) -> Option<Factor> {
+        let weights = Weights {
+            stiffness: 0.25 * step * step,
+            ..Weights::MASS
+        };
+        self.iteration
+            .factor(self.equations, state, state.time, weights, None)
+            .filter(Factor::is_regular)
+    }
+
+    /// The nearest velocities, in the metric of the mass, that satisfy the constraints with given
+    /// rates of the prescribed coordinates.
+    pub fn project(&self, state: &mut State, factor: &Factor, rates: &[f64]) -> bool {
+        let rows = self.equations.model.constraint_rows(&state.frames, false);
+        let constraints = self
+            .equations
+            .velocity_residuals(&rows, &state.velocity, rates);
+        let forces = vec![0.0; self.equations.len()];
+        let correction = self
+            .iteration
+            .solve(self.equations, factor, &forces, &constraints);
+        if !correction.size.is_finite() {
+            return false;
+        }
+        for (v, change) in state.velocity.iter_mut().zip(&correction.motion) {
+            *v += change;
+        }
+        true
+    }
+
+    /// Accelerations and multipliers for given positions and velocities; false where they are not
+    /// finite. The factors are those of the mass, or, with a single pass, of mass and stiffness.
+    pub fn accelerate(
+        &self,
+        state: &mut State,
+        time: f64,
+        factor: &Factor,
+        structure: &Structure,
+        passes: usize,
+    ) -> bool {
+        state.acceleration.fill(0.0);
+        state.multipliers.fill(0.0);
+        // The residual is affine in what is sought; a second pass removes rounding.
+        for pass in 0..passes {
+            let forces = self.equations.balance(state, time, structure).forces;
+            let mut constraints = self.equations.acceleration_residuals(state, time);
+            if pass > 0 {
+                let rows = self.equations.model.constraint_rows(&state.frames, false);
+                let zero = vec![0.0; self.equations.prescribed.len()];
+                let now = self
+                    .equations
+                    .velocity_residuals(&rows, &state.acceleration, &zero);
+                for (total, value) in constraints.iter_mut().zip(now) {
+                    *total += value;
+                }
+            }
+            let correction = self
+                .iteration
+                .solve(self.equations, factor, &forces, &constraints);
+            if !correction.size.is_finite() {
+                return false;
+            }
+            for (a, change) in state.acceleration.iter_mut().zip(&correction.motion) {
+                *a += change;
+            }
+            for (l, change) in state.multipliers.iter_mut().zip(&correction.multipliers) {
+                *l += change;
+            }
+        }
+        true
+    }
+}

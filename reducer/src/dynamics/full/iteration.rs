@@ -1,0 +1,365 @@
+//! The iteration matrix [S Cᵀ; C 0] and its sparse factorisation.
+//!
+//! S is divided by its largest entry and every constraint by its own, the multipliers accordingly,
+//! and rotations count as displacements at the mechanism's length: the matrix then stays well
+//! scaled however small the step is [Bottasso et al. 2008].
+
+use super::equations::{Equations, State, of_node};
+use crate::dynamics::excitation::Drive;
+use crate::lie::{Matrix6, Vector6, adjoint_algebra, inverse_tangent};
+use crate::model::DofMap;
+use crate::model::beam::Matrix12;
+use crate::model::beam::motion::{coadjoint_by_motion, pair};
+use crate::model::rows::ConstraintRows;
+use faer::linalg::solvers::SolveCore;
+use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
+use faer::sparse::{Argsort, Pair, SparseColMat, SymbolicSparseColMat};
+use faer::{Conj, Mat};
+
+/// How much mass, damping and stiffness enter S.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Weights {
+    pub mass: f64,
+    pub damping: f64,
+    pub stiffness: f64,
+}
+
+impl Weights {
+    /// The mass alone.
+    pub const MASS: Self = Self {
+        mass: 1.0,
+        damping: 0.0,
+        stiffness: 0.0,
+    };
+}
+
+/// The pattern, found once.
+pub(super) struct Iteration {
+    map: DofMap,
+    pattern: SymbolicSparseColMat<usize>,
+    order: Argsort<usize>,
+    symbolic: SymbolicLu<usize>,
+}
+
+/// A factorised matrix.
+pub(super) struct Factor {
+    lu: Lu<usize, f64>,
+    matrix: SparseColMat<usize, f64>,
+    scale: f64,
+    row_scale: Vec<f64>,
+}
+
+/// A correction of motion and multipliers.
+pub(super) struct Correction {
+    pub motion: Vec<f64>,
+    pub multipliers: Vec<f64>,
+    /// Largest displacement in parts of the mechanism's size.
+    pub size: f64,
+}
+
+/// The equation farthest from being satisfied.
+pub(super) enum Worst {
+    Node(usize),
+    Scalar(usize),
+    Theta(usize),
+    Row(usize),
+}
+
+impl Factor {
+    /// Whether solutions have digits: a known one is found again.
+    pub fn is_regular(&self) -> bool {
+        let ones = Mat::<f64>::from_fn(self.matrix.ncols(), 1, |_, _| 1.0);
+        let mut x = self.matrix.as_ref() * &ones;
+        self.lu.solve_in_place_with_conj(Conj::No, x.as_mut());
+        // Not-a-number must count as wrong.
+        x.col_as_slice(0).iter().all(|v| (v - 1.0).abs() < 1e-4)
+    }
+}
+
+type Entries = Vec<(usize, usize, f64)>;
+
+impl Iteration {
+    /// None where the matrix is too large for its index type.
+    pub fn new(equations: &Equations<'_>, state: &State) -> Option<Self> {
+        let map = equations.model.dof_map();
+        let (entries, rows) = entries(equations, &map, state, 0.0, Weights::MASS, None);
+        let first_row = map.len() + equations.n_theta();
+        let mut places: Vec<_> = entries.iter().map(|(i, j, _)| Pair::new(*i, *j)).collect();
+        for (r, dof, _) in &rows {
+            places.push(Pair::new(first_row + r, *dof));
+            places.push(Pair::new(*dof, first_row + r));
+        }
+        let n = first_row + equations.n_rows();
+        let (pattern, order) = SymbolicSparseColMat::try_new_from_indices(n, n, &places).ok()?;
+        let symbolic = SymbolicLu::try_new(pattern.as_ref()).ok()?;
+        Some(Self {
+            map,
+            pattern,
+            order,
+            symbolic,
+        })
+    }
+
+    /// Factorises at a state; `increment` is the motion of the step that led there. None where the
+    /// matrix is singular.
+    pub fn factor(
+        &self,
+        equations: &Equations<'_>,
+        state: &State,
+        time: f64,
+        weights: Weights,
+        increment: Option<&[f64]>,
+    ) -> Option<Factor> {
+        let (entries, rows) = entries(equations, &self.map, state, time, weights, increment);
+        let largest = entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+        let scale = if largest > 0.0 { largest } else { 1.0 };
+        let mut row_scale = vec![0.0_f64; equations.n_rows()];
+        for (r, _, value) in &rows {
+            row_scale[*r] = row_scale[*r].max(value.abs());
+        }
+        for value in &mut row_scale {
+            *value = if *value > 0.0 { 1.0 / *value } else { 1.0 };
+        }
+        let mut values: Vec<f64> = entries.iter().map(|e| e.2 / scale).collect();
+        for (r, _, value) in &rows {
+            let scaled = value * row_scale[*r];
+            values.push(scaled);
+            values.push(scaled);
+        }
+        let matrix =
+            SparseColMat::new_from_argsort(self.pattern.clone(), &self.order, &values).ok()?;
+        let lu = Lu::try_new_with_symbolic(self.symbolic.clone(), matrix.as_ref()).ok()?;
+        Some(Factor {
+            lu,
+            matrix,
+            scale,
+            row_scale,
+        })
+    }
+
+    fn right_hand_side(
+        &self,
+        equations: &Equations<'_>,
+        factor: &Factor,
+        forces: &[f64],
+        constraints: &[f64],
+    ) -> Mat<f64> {
+        let first_theta = self.map.len();
+        let first_row = first_theta + equations.n_theta();
+        let mut rhs = Mat::zeros(first_row + constraints.len(), 1);
+        let values = rhs.col_as_slice_mut(0);
+        for node in 0..equations.model.nodes.len() {
+            for (dof, value) in self.map.project(node, &of_node(forces, node)) {
+                values[dof] = -value / factor.scale;
+            }
+        }
+        let scalars = &forces[equations.first_scalar()..];
+        for (i, force) in scalars.iter().enumerate() {
+            values[self.map.first_scalar() + i] = -force / factor.scale;
+        }
+        for (r, value) in constraints.iter().enumerate() {
+            values[first_row + r] = -value * factor.row_scale[r];
+        }
+        rhs
+    }
+
+    /// The correction that removes residuals of forces and constraints.
+    pub fn solve(
+        &self,
+        equations: &Equations<'_>,
+        factor: &Factor,
+        forces: &[f64],
+        constraints: &[f64],
+    ) -> Correction {
+        let rhs = self.right_hand_side(equations, factor, forces, constraints);
+        let mut x = rhs;
+        factor.lu.solve_in_place_with_conj(Conj::No, x.as_mut());
+        let y = x.col_as_slice(0);
+        let first_row = self.map.len() + equations.n_theta();
+        let mut motion = vec![0.0; equations.len()];
+        for node in 0..equations.model.nodes.len() {
+            let v = self.map.expand(node, y);
+            motion[6 * node..6 * node + 6].copy_from_slice(v.as_slice());
+        }
+        motion[equations.first_scalar()..]
+            .copy_from_slice(&y[self.map.first_scalar()..first_row]);
+        let length = equations.model.length;
+        let nodes = y[..self.map.first_scalar()].iter();
+        let mut size = nodes.fold(0.0_f64, |m, v| m.max(v.abs() / length));
+        for (k, drive) in equations.model.drives.iter().enumerate() {
+            let unit = if drive.coordinate.is_some_and(|row| row[5] != 0.0) {
+                1.0
+            } else {
+                length
+            };
+            size = size.max(y[self.map.len() + k].abs() / unit);
+        }
+        if y.iter().any(|v| !v.is_finite()) {
+            size = f64::INFINITY;
+        }
+        Correction {
+            motion,
+            multipliers: (y[first_row..].iter().zip(&factor.row_scale))
+                .map(|(value, row)| value * factor.scale * row)
+                .collect(),
+            size,
+        }
+    }
+
+    /// The largest of the scaled residuals.
+    pub fn worst(
+        &self,
+        equations: &Equations<'_>,
+        factor: &Factor,
+        forces: &[f64],
+        constraints: &[f64],
+    ) -> (Worst, f64) {
+        let rhs = self.right_hand_side(equations, factor, forces, constraints);
+        let values = rhs.col_as_slice(0);
+        // Not-a-number counts as largest.
+        let at = (0..values.len())
+            .max_by(|i, j| values[*i].abs().total_cmp(&values[*j].abs()))
+            .unwrap_or(0);
+        let first_theta = self.map.len();
+        let first_row = first_theta + equations.n_theta();
+        let worst = if at >= first_row {
+            Worst::Row(at - first_row)
+        } else if at >= first_theta {
+            Worst::Theta(at - first_theta)
+        } else if at >= self.map.first_scalar() {
+            Worst::Scalar(at - self.map.first_scalar())
+        } else {
+            let node = (0..equations.model.nodes.len())
+                .find(|node| self.map.range(*node).contains(&at))
+                .unwrap_or(0);
+            Worst::Node(node)
+        };
+        (worst, values.get(at).map_or(0.0, |v| v.abs()))
+    }
+}
+
+/// Entries of S over the unknowns and of the constraint rows, at the same places for every state.
+fn entries(
+    equations: &Equations<'_>,
+    map: &DofMap,
+    state: &State,
+    time: f64,
+    weights: Weights,
+    increment: Option<&[f64]>,
+) -> (Entries, Entries) {
+    let mut out = Vec::new();
+    let inverse = |node: usize| match increment {
+        Some(increment) => inverse_tangent(&of_node(increment, node)),
+        None => Matrix6::identity(),
+    };
+    mass_entries(equations, map, state, weights, &inverse, &mut out);
+    beam_entries(equations, map, state, weights, &inverse, &mut out);
+    for (i, (stiffness, damping)) in equations.model.scalars.iter().enumerate() {
+        let dof = map.first_scalar() + i;
+        let value = weights.stiffness * stiffness + weights.damping * damping;
+        out.push((dof, dof, value));
+    }
+    for k in 0..equations.n_theta() {
+        let dof = map.len() + k;
+        out.push((dof, dof, theta_entry(equations, state, time, weights, k)));
+    }
+    for spring in equations.springs(state) {
+        let value = weights.stiffness * spring.stiffness + weights.damping * spring.damping;
+        let mut flat = Vec::new();
+        map.each_row_entry(&spring.row, |_, dof, value| flat.push((dof, value)));
+        for &(i, a) in &flat {
+            for &(j, b) in &flat {
+                out.push((i, j, value * a * b));
+            }
+        }
+    }
+    let rows = equations.model.constraint_rows(&state.frames, false);
+    (out, row_entries(equations, map, &rows))
+}
+
+fn row_entries(equations: &Equations<'_>, map: &DofMap, rows: &ConstraintRows) -> Entries {
+    let mut out = Vec::new();
+    map.each_row_entry(rows, |r, dof, value| out.push((r, dof, value)));
+    for k in 0..equations.n_theta() {
+        out.push((equations.first_drive_row() + k, map.len() + k, -1.0));
+    }
+    for (p, k) in equations.prescribed.iter().enumerate() {
+        out.push((equations.first_prescribed_row() + p, map.len() + k, 1.0));
+    }
+    out
+}
+
+fn theta_entry(
+    equations: &Equations<'_>,
+    state: &State,
+    time: f64,
+    weights: Weights,
+    k: usize,
+) -> f64 {
+    let reducer = equations.reducer;
+    let mut damping = reducer.viscous()[k] + equations.coulomb(k, equations.rate(state)[k]).0;
+    let mut stiffness = 0.0;
+    if !equations.prescribed.contains(&k)
+        && let Drive::Force {
+            by_position,
+            by_rate,
+            ..
+        } = equations.drive(k, time, state)
+    {
+        damping -= by_rate;
+        stiffness -= by_position;
+    }
+    weights.mass * reducer.rotor_inertia()[k]
+        + weights.damping * damping
+        + weights.stiffness * stiffness
+}
+
+fn mass_entries(
+    equations: &Equations<'_>,
+    map: &DofMap,
+    state: &State,
+    weights: Weights,
+    inverse: &dyn Fn(usize) -> Matrix6,
+    out: &mut Entries,
+) {
+    for (node, mass) in &equations.model.masses {
+        let v = of_node(&state.velocity, *node);
+        let gyroscopic =
+            -(adjoint_algebra(&v).transpose() * mass) - coadjoint_by_motion(&(mass * v));
+        let block = (mass * weights.mass + gyroscopic * weights.damping) * inverse(*node);
+        map.each_entry(*node, *node, &block, |i, j, v| out.push((i, j, v)));
+    }
+}
+
+fn beam_entries(
+    equations: &Equations<'_>,
+    map: &DofMap,
+    state: &State,
+    weights: Weights,
+    inverse: &dyn Fn(usize) -> Matrix6,
+    out: &mut Entries,
+) {
+    for beam in &equations.model.beams {
+        let element = &equations.model.elements[beam.element];
+        let (d, nodes) = equations.element_motion(beam, state);
+        let mut by_rates = Matrix12::zeros();
+        let mut stiffness = Matrix12::zeros();
+        if weights.damping == 0.0 {
+            by_rates += element.mass_at(&d) * weights.mass;
+        } else {
+            let v: Vec<Vector6> = nodes.iter().map(|n| of_node(&state.velocity, *n)).collect();
+            let tangent = element.inertia_tangent(&d, &pair(&v[0], &v[1]));
+            by_rates += tangent.mass * weights.mass + tangent.gyroscopic * weights.damping;
+        }
+        if weights.stiffness != 0.0 {
+            stiffness += element.elastic_forces(&d).1 * weights.stiffness;
+        }
+        for (row, p) in nodes.iter().enumerate() {
+            for (column, q) in nodes.iter().enumerate() {
+                let view = |m: &Matrix12| m.fixed_view::<6, 6>(6 * row, 6 * column).into_owned();
+                let block = view(&by_rates) * inverse(*q) + view(&stiffness);
+                map.each_entry(*p, *q, &block, |i, j, v| out.push((i, j, v)));
+            }
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! The run: start, steps from stop to stop, restarts where the excitation jumps.
+
+use super::consistent::Consistency;
+use super::equations::{Equations, State};
+use super::iteration::{Iteration, Worst};
+use super::observe::{Powers, Work, instant, kinetic_energy};
+use super::schedule::{self, Stop};
+use super::step::{StepFailure, Stepper, Target, node_size};
+use super::structure::Structure;
+use super::{
+    Equation, FullError, FullInstant, FullReport, FullSettings, Initial, Start, StepControl,
+};
+use crate::description::mechanism::Origin;
+use crate::dynamics::excitation::{Drive, Excitation};
+use crate::reduction::{LocalReducer, ReductionError};
+use std::ops::ControlFlow;
+
+/// The shortest adaptive step as a part of the first.
+const SHORTEST: f64 = 1e-6;
+/// A prescribed coordinate may start this far from the initial state.
+const START_TOLERANCE: f64 = 1e-9;
+
+/// Moves the full model and shows every accepted step to the observer, which may stop the run.
+///
+/// The observer is called at t = 0 and at the end of every step; a step ends at every asked
+/// instant and wherever the excitation jumps. There the values just after the jump are shown.
+pub fn simulate(
+    model: &LocalReducer,
+    excitation: &dyn Excitation,
+    initial: &Initial,
+    settings: &FullSettings,
+    observer: &mut dyn FnMut(&FullInstant) -> ControlFlow<()>,
+) -> Result<FullReport, FullError> {
+    schedule::check(settings)?;
+    let (equations, mut state) = initial_state(model, excitation, initial, settings)?;
+    let singular = FullError::Singular { time: 0.0 };
+    let iteration = Iteration::new(&equations, &state).ok_or(singular)?;
+    let mut run = Run {
+        stepper: Stepper::new(settings.spectral_radius, settings.newton_tolerance),
+        structure: Structure::new(model.damping(), settings.damped_modes, settings.mode_refresh),
+        equations,
+        iteration,
+        settings,
+        work: Work::default(),
+        powers: Powers::default(),
+        report: FullReport::default(),
+        last_step: first_step(settings),
+        massive: true,
+        observer,
+    };
+    run.begin(&mut state, initial)?;
+    run.advance(&mut state)?;
+    run.report.newton_iterations = run.stepper.counters.iterations;
+    run.report.factorisations = run.stepper.counters.factorisations;
+    Ok(run.report)
+}
+
+fn first_step(settings: &FullSettings) -> f64 {
+    match settings.step {
+        StepControl::Fixed(step) => step,
+        StepControl::Adaptive { first, largest, .. } => first.min(largest),
+    }
+}
+
+/// Positions at t = 0 and velocities of the undeformed mechanism.
+fn initial_state<'a>(
+    reducer: &'a LocalReducer,
+    excitation: &'a dyn Excitation,
+    initial: &Initial,
+    settings: &FullSettings,
+) -> Result<(Equations<'a>, State), FullError> {
+    let model = reducer.model();
+    let s = model.drives.len();
+    let finite = |values: &[f64]| values.len() == s && values.iter().all(|v| v.is_finite());
+    if !finite(&initial.theta) || !finite(&initial.rate) {
+        return Err(FullError::BadInitial {
+            expected: s,
+            theta: initial.theta.clone(),
+            rate: initial.rate.clone(),
+        });
+    }
+    let undeformed = reducer
+        .kinematics()
+        .solve(&initial.theta)
+        .map_err(ReductionError::from)?;
+    let prescribed = (0..s).filter(|k| excitation.is_prescribed(*k)).collect();
+    let equations = Equations::new(
+        reducer,
+        excitation,
+        prescribed,
+        &undeformed,
+        settings.coulomb_rate,
+    );
+    let mut frames = model.node_frames(&undeformed.frames);
+    let mut scalars = vec![0.0; model.scalars.len()];
+    if initial.start == Start::Equilibrium {
+        let found = model.equilibrium(&frames)?;
+        frames = found.frames;
+        scalars = found.scalars;
+    }
+    scalars.extend(&initial.theta);
+    let mut velocity = vec![0.0; equations.len()];
+    for (i, node) in model.nodes.iter().enumerate() {
+        for (k, rate) in initial.rate.iter().enumerate() {
+            let own = node
+                .local
+                .pull_back(undeformed.motion.velocity(node.body, k));
+            super::equations::add_to_node(&mut velocity, i, &(own * *rate));
+        }
+    }
+    velocity[equations.first_theta()..].copy_from_slice(&initial.rate);
+    let n = equations.len();
+    let state = State {
+        time: 0.0,
+        frames,
+        scalars,
+        velocity,
+        acceleration: vec![0.0; n],
+        algorithmic: vec![0.0; n],
+        multipliers: vec![0.0; equations.n_rows()],
+        hinge_angles: undeformed.hinge_angles,
+    };
+    check_start(&equations, &state)?;
+    Ok((equations, state))
+}
+
+/// Prescribed coordinates must start where the initial state has them.
+fn check_start(equations: &Equations<'_>, state: &State) -> Result<(), FullError> {
+    for &k in &equations.prescribed {
+        let Drive::Motion { position, .. } = equations.drive(k, 0.0, state) else {
+            continue;
+        };
+        let given = equations.theta(state)[k];
+        let apart = (position - given).abs();
+        if !(apart <= START_TOLERANCE * (1.0 + given.abs())) {
+            let (name, origin) = equations.reducer.kinematics().coordinate_place(k);
+            return Err(FullError::StartsElsewhere {
+                coordinate: name.to_owned(),
+                prescribed: position,
+                given,
+                origin: origin.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+struct Run<'a, 'o> {
+    equations: Equations<'a>,
+    iteration: Iteration,
+    structure: Structure,
+    stepper: Stepper,
+    settings: &'a FullSettings,
+    work: Work,
+    powers: Powers,
+    report: FullReport,
+    /// Step to which the auxiliary accelerations belong.
+    last_step: f64,
+    /// Nothing moves without mass.
+    massive: bool,
+    observer: &'o mut dyn FnMut(&FullInstant) -> ControlFlow<()>,
+}
+
+impl Run<'_, '_> {
+    fn prepare(&mut self, theta: &[f64], time: f64) -> Result<(), FullError> {
+        self.structure
+            .prepare(self.equations.reducer, theta)
+            .map_err(|fault| FullError::Reference { time, fault })
+    }
+
+    /// Velocities that the initial state asks for, accelerations that follow.
+    fn begin(&mut self, state: &mut State, initial: &Initial) -> Result<(), FullError> {
+        self.prepare(&initial.theta, 0.0)?;
+        let held = Equations::new(
+            self.equations.reducer,
+            self.equations.excitation,
+            (0..initial.theta.len()).collect(),
+            &self
+                .equations
+                .reducer
+                .kinematics()
+                .solve(&initial.theta)
+                .map_err(ReductionError::from)?,
+            self.settings.coulomb_rate,
+        );
+        let singular = || FullError::Singular { time: 0.0 };
+        let pattern = Iteration::new(&held, state).ok_or_else(singular)?;
+        let consistency = Consistency::new(&held, &pattern);
+        let factor = consistency
+            .mass(state)
+            .or_else(|| consistency.mass_and_stiffness(state, self.last_step))
+            .ok_or_else(singular)?;
+        let mut rates = initial.rate.clone();
+        let moved = self.equations.prescribed_rates(state, 0.0);
+        for (k, rate) in self.equations.prescribed.iter().zip(moved) {
+            rates[*k] = rate;
+        }
+        if !consistency.project(state, &factor, &rates) {
+            return Err(singular());
+        }
+        self.massive = Consistency::new(&self.equations, &self.iteration)
+            .mass(state)
+            .is_some();
+        self.restart(state)?;
+        self.powers = Powers::at(&self.equations, state, 0.0, &self.structure);
+        Ok(())
+    }
+
+    /// Consistent velocities, accelerations and multipliers, and the auxiliary accelerations that
+    /// a smooth solution has.
+    fn restart(&mut self, state: &mut State) -> Result<(), FullError> {
+        let time = state.time;
+        let h = self.last_step;
+        let singular = || FullError::Singular { time };
+        let consistency = Consistency::new(&self.equations, &self.iteration);
+        let rates = self.equations.prescribed_rates(state, time);
+        let (factor, passes) = match consistency.mass(state) {
+            Some(factor) => (factor, 2),
+            None => (
+                consistency
+                    .mass_and_stiffness(state, h)
+                    .ok_or_else(singular)?,
+                1,
+            ),
+        };
+        let before = kinetic_energy(&self.equations, state);
+        let solved = consistency.project(state, &factor, &rates)
+            && consistency.accelerate(state, time, &factor, &self.structure, passes);
+        if !solved {
+            return Err(singular());
+        }
+        if time > 0.0 {
+            self.work
+                .add_impulse(kinetic_energy(&self.equations, state) - before);
+        }
+        state.algorithmic.clone_from(&state.acceleration);
+        let lag = self.stepper.scheme.lag();
+        if passes == 2 && lag > 0.0 {
+            let ahead = self.slightly_later(state, 1e-3 * h);
+            if let Some(factor) = consistency.mass(&ahead) {
+                let mut later = ahead.clone();
+                if consistency.accelerate(&mut later, ahead.time, &factor, &self.structure, 2) {
+                    for (i, a) in state.algorithmic.iter_mut().enumerate() {
+                        *a -= lag * (later.acceleration[i] - state.acceleration[i]) / 1e-3;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The state moved along its velocity for a short time.
+    fn slightly_later(&self, state: &State, short: f64) -> State {
+        let mut ahead = state.clone();
+        ahead.time += short;
+        for (node, frame) in ahead.frames.iter_mut().enumerate() {
+            let v = super::equations::of_node(&state.velocity, node);
+            *frame = frame.compose(&crate::lie::exp(&(v * short)));
+        }
+        let first = self.equations.first_scalar();
+        for (i, scalar) in ahead.scalars.iter_mut().enumerate() {
+            *scalar += short * state.velocity[first + i];
+        }
+        for (v, a) in ahead.velocity.iter_mut().zip(&state.acceleration) {
+            *v += short * a;
+        }
+        ahead
+    }
+
+    /// The state with velocities and accelerations that satisfy the derivatives of the
+    /// constraints, as the observer gets it.
+    fn shown(&self, state: &State, reading: f64) -> State {
+        let mut shown = state.clone();
+        if !self.massive {
+            return shown;
+        }
+        let consistency = Consistency::new(&self.equations, &self.iteration);
+        let rates = self.equations.prescribed_rates(&shown, reading);
+        let solved = consistency.mass(&shown).is_some_and(|factor| {
+            consistency.project(&mut shown, &factor, &rates)
+                && consistency.accelerate(&mut shown, reading, &factor, &self.structure, 2)
+        });
+        if solved { shown } else { state.clone() }
+    }
+
+    fn show(&mut self, state: &State, sample: bool) -> ControlFlow<()> {
+        let seen = instant(&self.equations, state, &self.work, sample, state.time);
+        let largest = &mut self.report.largest_constraint_residual;
+        *largest = largest.max(seen.constraint_residual);
+        self.report.reached = state.time;
+        (self.observer)(&seen)
+    }
+
+    /// From stop to stop until the end, or until the observer stops.
+    fn advance(&mut self, state: &mut State) -> Result<(), FullError> {
+        if self.show(state, true).is_break() {
+            return Ok(());
+        }
+        let stops = schedule::stops(self.settings, self.equations.excitation.breaks());
+        let mut wanted = self.last_step;
+        for (i, stop) in stops.iter().enumerate() {
+            let last = i + 1 == stops.len();
+            while state.time < stop.time {
+                let flow = self.one_step(state, stop, &mut wanted, last)?;
+                if flow.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One accepted step towards a stop.
+    fn one_step(
+        &mut self,
+        state: &mut State,
+        stop: &Stop,
+        wanted: &mut f64,
+        last: bool,
+    ) -> Result<ControlFlow<()>, FullError> {
+        loop {
+            let remaining = stop.time - state.time;
+            let count = (remaining / *wanted - 1e-9).ceil().max(1.0);
+            let arrives = count == 1.0;
+            let size = remaining / count;
+            let time = if arrives { stop.time } else { state.time + size };
+            let jumps = arrives && stop.jump;
+            let target = Target {
+                time,
+                size,
+                reading: if jumps { time.next_down() } else { time },
+            };
+            self.check_drives(state, target.reading)?;
+            self.rescale(state, size);
+            self.prepare(&self.predicted_theta(state, size), state.time)?;
+            let result = self.stepper.step(
+                &self.equations,
+                &self.iteration,
+                &self.structure,
+                state,
+                &target,
+            );
+            let next = match result {
+                Ok(next) => next,
+                Err(failure) => {
+                    self.retry_smaller(state, size, &failure, wanted)?;
+                    continue;
+                }
+            };
+            if self.is_too_coarse(state, &next, size, wanted) {
+                self.report.rejected_steps += 1;
+                continue;
+            }
+            *state = next;
+            self.report.steps += 1;
+            let mut shown = self.shown(state, target.reading);
+            let powers = Powers::at(&self.equations, &shown, target.reading, &self.structure);
+            self.work.add(&self.powers, &powers, size);
+            self.powers = powers;
+            if jumps && !last {
+                self.restart(state)?;
+                shown = state.clone();
+                self.powers = Powers::at(&self.equations, &shown, time, &self.structure);
+            }
+            return Ok(self.show(&shown, arrives && stop.sample));
+        }
+    }
+
+    fn check_drives(&self, state: &State, time: f64) -> Result<(), FullError> {
+        for k in 0..self.equations.n_theta() {
+            let sum = match self.equations.drive(k, time, state) {
+                Drive::Force { force, .. } => force,
+                Drive::Motion {
+                    position,
+                    rate,
+                    acceleration,
+                } => position + rate + acceleration,
+            };
+            if !sum.is_finite() {
+                let (name, origin) = self.equations.reducer.kinematics().coordinate_place(k);
+                return Err(FullError::DriveNotFinite {
+                    time,
+                    coordinate: name.to_owned(),
+                    origin: origin.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Auxiliary accelerations belong to a step size: their lag is proportional to it.
+    fn rescale(&mut self, state: &mut State, size: f64) {
+        let ratio = size / self.last_step;
+        if ratio != 1.0 {
+            for (a, rate) in state.algorithmic.iter_mut().zip(&state.acceleration) {
+                *a = rate + ratio * (*a - rate);
+            }
+            self.last_step = size;
+        }
+    }
+
+    fn predicted_theta(&self, state: &State, h: f64) -> Vec<f64> {
+        let first = self.equations.first_theta();
+        let theta = self.equations.theta(state);
+        (theta.iter().enumerate())
+            .map(|(k, theta)| {
+                theta
+                    + h * state.velocity[first + k]
+                    + 0.5 * h * h * state.acceleration[first + k]
+            })
+            .collect()
+    }
+
+    /// Adaptive steps: whether the local error is too large; chooses the next size.
+    fn is_too_coarse(&self, from: &State, to: &State, size: f64, wanted: &mut f64) -> bool {
+        let StepControl::Adaptive {
+            first,
+            tolerance,
+            largest,
+        } = self.settings.step
+        else {
+            return false;
+        };
+        let change: Vec<f64> = (to.algorithmic.iter().zip(&from.algorithmic))
+            .map(|(new, old)| new - old)
+            .collect();
+        let error =
+            self.stepper.scheme.position_error() * size * size * node_size(&change, &self.equations);
+        let factor = (0.8 * (tolerance / error.max(1e-300)).cbrt()).clamp(0.3, 2.0);
+        let rejected = error > tolerance && size > SHORTEST * first;
+        // A step kept at its size keeps its factors.
+        if rejected || !(1.0..1.3).contains(&factor) {
+            *wanted = (size * factor).min(largest);
+        }
+        rejected
+    }
+
+    /// After a failed step: a shorter one where steps are adaptive.
+    fn retry_smaller(
+        &mut self,
+        state: &State,
+        size: f64,
+        failure: &StepFailure,
+        wanted: &mut f64,
+    ) -> Result<(), FullError> {
+        let adaptive = match self.settings.step {
+            StepControl::Adaptive { first, .. } => {
+                if size > SHORTEST * first {
+                    self.report.rejected_steps += 1;
+                    *wanted = 0.25 * size;
+                    return Ok(());
+                }
+                true
+            }
+            StepControl::Fixed(_) => false,
+        };
+        let Some(worst) = &failure.worst else {
+            return Err(FullError::Singular { time: state.time });
+        };
+        let (equation, origin) = self.name(worst);
+        Err(FullError::NewtonFailed {
+            step: self.report.steps + 1,
+            time: state.time,
+            size,
+            iterations: failure.iterations,
+            equation,
+            residual: failure.residual,
+            adaptive,
+            origin,
+        })
+    }
+
+    fn name(&self, worst: &Worst) -> (Equation, Option<Origin>) {
+        let kinematics = self.equations.reducer.kinematics();
+        let model = self.equations.model;
+        let coordinate = |k: usize, make: fn(String) -> Equation| {
+            let (name, origin) = kinematics.coordinate_place(k);
+            (make(name.to_owned()), Some(origin.clone()))
+        };
+        match *worst {
+            Worst::Node(node) => {
+                let body = &model.bodies[model.nodes[node].body];
+                (Equation::Body(body.name.clone()), None)
+            }
+            Worst::Scalar(i) => {
+                let k = model.drives.iter().position(|d| d.scalar == Some(i));
+                coordinate(k.unwrap_or(0), Equation::Coordinate)
+            }
+            Worst::Theta(k) => coordinate(k, Equation::Coordinate),
+            Worst::Row(r) => match model.joint_of_row(r) {
+                Some(joint) => {
+                    let (name, origin) = kinematics.joint_place(joint);
+                    (Equation::Joint(name.to_owned()), Some(origin.clone()))
+                }
+                None => {
+                    let k = r - self.equations.first_drive_row();
+                    let k = match k.checked_sub(self.equations.n_theta()) {
+                        Some(p) => self.equations.prescribed[p],
+                        None => k,
+                    };
+                    coordinate(k, Equation::Drive)
+                }
+            },
+        }
+    }
+}
