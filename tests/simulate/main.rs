@@ -1,5 +1,7 @@
 //! Promises of motion in time: the reduced model by itself, against the full one, and `reduce
 //! simulate`.
 
+mod bad_input;
+mod four_bar;
 mod reduced;
 mod support;

@@ -78,7 +78,7 @@ fn refine(input: &mut Units, elements: &Located<Elements>, source: usize) -> Vec
             kind,
         });
     };
-    let mut set = |bodies: &mut dyn Iterator<Item = &mut &mut Located<Body>>, count: usize| {
+    let set = |bodies: &mut dyn Iterator<Item = &mut &mut Located<Body>>, count: usize| {
         for beam in bodies.filter_map(|body| body.value.beam.as_mut()) {
             beam.elements.value = i64::try_from(count).unwrap_or(i64::MAX);
         }
