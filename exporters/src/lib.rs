@@ -17,5 +17,5 @@ pub mod schema;
 pub mod vtk;
 
 pub use error::{ReadError, WriteError};
-pub use files::write_set;
 pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all};
+pub use files::write_set;

@@ -53,7 +53,9 @@ fn moved_and_forced_coordinates_satisfy_the_same_equations() {
     let n = evaluator.n();
     let mut work = Workspace::default();
     let number = |i: usize| ((i * 37 + 11) % 17) as f64 / 17.0 - 0.5;
-    let eta: Vec<f64> = (0..n).map(|i| if i == 0 { 0.3 } else { 1e-3 * number(i) }).collect();
+    let eta: Vec<f64> = (0..n)
+        .map(|i| if i == 0 { 0.3 } else { 1e-3 * number(i) })
+        .collect();
     let rate: Vec<f64> = (0..n).map(|i| number(i + 20)).collect();
     for moved in [0b1, 0b10, 0b101, 0b0, 0b1111111] {
         let prescribed: Vec<bool> = (0..n).map(|i| moved >> i & 1 == 1).collect();
@@ -68,7 +70,10 @@ fn moved_and_forced_coordinates_satisfy_the_same_equations() {
             .unwrap();
         let scale = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
         for (found, expected) in force.iter().zip(&expected) {
-            assert!((found - expected).abs() < 1e-10 * scale, "{force:?} {expected:?}");
+            assert!(
+                (found - expected).abs() < 1e-10 * scale,
+                "{force:?} {expected:?}"
+            );
         }
     }
 }
@@ -95,19 +100,30 @@ fn work_becomes_energy() {
     let drives = Drives::new(vec![Actuator::Force(torque)], vec![tip], duration).unwrap();
     for method in [Method::Explicit, Method::Implicit] {
         settings.method = method;
-        settings.tolerance = if method == Method::Explicit { 1e-10 } else { 1e-8 };
+        settings.tolerance = if method == Method::Explicit {
+            1e-10
+        } else {
+            1e-8
+        };
         let (instants, report) = run(&drives, &initial(-0.5, Start::Equilibrium), &settings);
         report.unwrap();
         assert_eq!(instants.len(), 31);
         let first = &instants[0].energies;
         let start = first.kinetic + first.potential;
-        let peak = instants.iter().map(|i| i.energies.kinetic).fold(0.0, f64::max);
+        let peak = instants
+            .iter()
+            .map(|i| i.energies.kinetic)
+            .fold(0.0, f64::max);
         let worst = instants
             .iter()
             .map(|i| i.energies.imbalance(start).abs())
             .fold(0.0, f64::max);
         println!("{method:?}: imbalance {worst:.2e} J of {peak:.2e} J");
-        let allowed = if method == Method::Explicit { 1e-7 } else { 1e-5 };
+        let allowed = if method == Method::Explicit {
+            1e-7
+        } else {
+            1e-5
+        };
         assert!(worst < allowed * peak, "{method:?}: {worst} of {peak}");
     }
 }
@@ -117,11 +133,18 @@ fn nothing_moves_in_equilibrium() {
     let duration = 0.2;
     let mut settings = ReducedSettings::new(duration, 1e-9);
     settings.instants = times(duration, 20);
-    let hold = Drives::new(vec![Actuator::Motion(Signal::Constant(0.2))], vec![], duration);
+    let hold = Drives::new(
+        vec![Actuator::Motion(Signal::Constant(0.2))],
+        vec![],
+        duration,
+    );
     let (instants, report) = run(&hold.unwrap(), &initial(0.2, Start::Equilibrium), &settings);
     report.unwrap();
     let rest = &instants[0].modal;
-    assert!(rest.iter().any(|x| x.abs() > 1e-6), "gravity deforms: {rest:?}");
+    assert!(
+        rest.iter().any(|x| x.abs() > 1e-6),
+        "gravity deforms: {rest:?}"
+    );
     for instant in &instants {
         for (now, rest) in instant.modal.iter().zip(rest) {
             assert!((now - rest).abs() < 1e-11, "{:?}", instant.modal);
@@ -155,8 +178,15 @@ fn explicit_and_implicit_integration_converge_to_one_motion() {
             .zip(&reference)
             .map(|(a, b)| (a.outputs[1].deflection - b.outputs[1].deflection).norm())
             .fold(0.0, f64::max);
-        println!("{method:?} {tolerance:e}: {:.2e} of the peak, {report:?}", worst / peak);
-        assert!(worst < allowed * peak, "{method:?} {tolerance:e}: {}", worst / peak);
+        println!(
+            "{method:?} {tolerance:e}: {:.2e} of the peak, {report:?}",
+            worst / peak
+        );
+        assert!(
+            worst < allowed * peak,
+            "{method:?} {tolerance:e}: {}",
+            worst / peak
+        );
         last = last.min(worst);
     }
     assert!(last > 0.0);
@@ -194,14 +224,20 @@ fn the_acceleration_of_a_point_is_the_derivative_of_its_velocity() {
     let mut settings = ReducedSettings::new(0.8, 1e-10);
     let step = 1e-6;
     settings.instants = vec![0.2 - step, 0.2, 0.2 + step];
-    let (instants, report) =
-        run(&point_to_point(), &initial(-1.0, Start::Undeformed), &settings);
+    let (instants, report) = run(
+        &point_to_point(),
+        &initial(-1.0, Start::Undeformed),
+        &settings,
+    );
     report.unwrap();
     for output in 0..2 {
         let motion = |i: usize| instants[i].outputs[output].motion;
         let expected = (motion(2).velocity - motion(0).velocity) / (2.0 * step);
         let found = motion(1).acceleration;
-        assert!((expected - found).norm() < 1e-4 * found.norm(), "{expected} {found}");
+        assert!(
+            (expected - found).norm() < 1e-4 * found.norm(),
+            "{expected} {found}"
+        );
     }
 }
 
@@ -217,7 +253,13 @@ fn leaving_the_domain_keeps_what_was_computed() {
     let mut settings = ReducedSettings::new(1.0, 1e-7);
     settings.instants = times(1.0, 100);
     let (instants, report) = run(&drives, &initial(1.0, Start::Undeformed), &settings);
-    let Err(ReducedError::LeftDomain { time, coordinate, upper, .. }) = report else {
+    let Err(ReducedError::LeftDomain {
+        time,
+        coordinate,
+        upper,
+        ..
+    }) = report
+    else {
         panic!("{report:?}");
     };
     assert_eq!((coordinate.as_str(), upper), ("theta", 1.75));

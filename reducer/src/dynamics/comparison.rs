@@ -18,6 +18,9 @@ pub struct Difference {
     pub rms: f64,
 }
 
+/// What stays below this (SI) does not move: its values are rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// Differences of all outputs, forces and coordinates, at the instants that both records have.
 pub fn compare(full: &Record, reduced: &Record) -> Vec<Difference> {
     let common = full.rows.len().min(reduced.rows.len());
@@ -42,8 +45,8 @@ pub fn compare(full: &Record, reduced: &Record) -> Vec<Difference> {
             let max = differences.iter().copied().fold(0.0, f64::max);
             let square: f64 = differences.iter().map(|d| d * d).sum();
             let rms = (square / common.max(1) as f64).sqrt();
-            // Something that never moves can only be compared with nothing.
-            let part = |x: f64| if x == 0.0 { 0.0 } else { x / peak };
+            let still = peak.max(max) < ROUNDING;
+            let part = |x: f64| if still { 0.0 } else { x / peak };
             Difference {
                 name: group.name.clone(),
                 unit: group.unit,

@@ -89,12 +89,22 @@ impl Record {
         }
         record.columns.extend(names().map(|n| format!("rate.{n}")));
         let energies = ["kinetic", "potential", "work", "dissipated"];
-        record.columns.extend(energies.map(|e| format!("energy.{e}")));
-        record.columns.extend(modal.iter().map(|m| format!("modal.{m}")));
+        record
+            .columns
+            .extend(energies.map(|e| format!("energy.{e}")));
+        record
+            .columns
+            .extend(modal.iter().map(|m| format!("modal.{m}")));
         record
     }
 
-    fn add_group(&mut self, name: String, columns: &[String], measure: Measure, unit: &'static str) {
+    fn add_group(
+        &mut self,
+        name: String,
+        columns: &[String],
+        measure: Measure,
+        unit: &'static str,
+    ) {
         let start = self.columns.len();
         self.columns.extend_from_slice(columns);
         self.groups.push(Group {
@@ -217,9 +227,12 @@ impl Quantity {
             Self::Velocity => (format!("{point}.velocity"), "v", Measure::Size, "m/s"),
             Self::Acceleration => (format!("{point}.acceleration"), "a", Measure::Size, "m/s²"),
             Self::Rotation => (format!("{point}.rotation"), "r", Measure::Change, "rad"),
-            Self::AngularVelocity => {
-                (format!("{point}.angular_velocity"), "w", Measure::Size, "rad/s")
-            }
+            Self::AngularVelocity => (
+                format!("{point}.angular_velocity"),
+                "w",
+                Measure::Size,
+                "rad/s",
+            ),
         };
         let owner = match self {
             Self::Deflection => name.as_str(),

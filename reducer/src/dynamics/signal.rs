@@ -217,9 +217,7 @@ impl Signal {
                 duration,
                 from,
                 to,
-            } => from_zero(&|t| {
-                held_integral(t, start, duration, from, to, |s| 0.5 * s * s)
-            }),
+            } => from_zero(&|t| held_integral(t, start, duration, from, to, |s| 0.5 * s * s)),
             &Self::PointToPoint {
                 start,
                 duration,

@@ -112,7 +112,12 @@ impl Evaluator<'_> {
         Ok((kinetic + half_square(p), potential + half_square(y), status))
     }
 
-    pub(super) fn locate_state(&self, eta: &[f64], others: &[&[f64]], work: &mut Workspace) -> Status {
+    pub(super) fn locate_state(
+        &self,
+        eta: &[f64],
+        others: &[&[f64]],
+        work: &mut Workspace,
+    ) -> Status {
         let finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         if !finite(eta) || !others.iter().all(|v| finite(v)) {
             return Status::NotFinite;

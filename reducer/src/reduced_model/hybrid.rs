@@ -71,7 +71,9 @@ impl Evaluator<'_> {
         let factor = &work.factor;
         let mass = |i: usize, j: usize| match self.model.form {
             ModelForm::Direct => factor[i * n + j],
-            ModelForm::Lagrangian => (i.max(j)..n).map(|k| factor[i * n + k] * factor[j * n + k]).sum(),
+            ModelForm::Lagrangian => (i.max(j)..n)
+                .map(|k| factor[i * n + k] * factor[j * n + k])
+                .sum(),
         };
         let free = &mut work.free;
         free.clear();

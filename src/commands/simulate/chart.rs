@@ -24,7 +24,11 @@ fn panel(group: &Group, full: &Record, reduced: &Record) -> Panel {
         ] {
             curves.push(Curve {
                 label: format!("{component}, {model}"),
-                points: record.rows.iter().map(|row| [row[0], row[column]]).collect(),
+                points: record
+                    .rows
+                    .iter()
+                    .map(|row| [row[0], row[column]])
+                    .collect(),
                 stroke,
                 colour: place,
             });

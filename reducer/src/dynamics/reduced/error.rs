@@ -23,7 +23,9 @@ pub enum ReducedError {
     NoModel { time: f64, theta: Vec<f64> },
     #[error("the reduced model diverges at t = {time:.6} s: {reason}")]
     Diverged { time: f64, reason: String },
-    #[error("at t = 0 coordinate `{coordinate}` is prescribed to be at {prescribed:.9}, but the initial state has it at {given:.9}")]
+    #[error(
+        "at t = 0 coordinate `{coordinate}` is prescribed to be at {prescribed:.9}, but the initial state has it at {given:.9}"
+    )]
     StartsElsewhere {
         coordinate: String,
         prescribed: f64,

@@ -18,6 +18,9 @@ const ABSOLUTE: f64 = 1e-3;
 /// Most steps of a run: far more than any sensible one needs, so that a run ends.
 const MAX_STEPS: usize = 100_000_000;
 
+/// Instants closer than this part of the run are one.
+const SAME_INSTANT: f64 = 1e-12;
+
 /// Halvings that find the instant at which the domain is left.
 const HALVINGS: usize = 60;
 
@@ -56,10 +59,17 @@ pub(super) fn run(
     let mut start = 0.0;
     for end in ends {
         system.until(end);
+        let is_last = end == settings.duration;
         let segment = Segment {
             system,
             start,
             end,
+            // At a break inputs have the values that they have after it.
+            report_end: if is_last {
+                end
+            } else {
+                end - SAME_INSTANT * settings.duration
+            },
             state,
         };
         let outcome = segment.integrate(settings, &mut reporter, &mut report.steps);
@@ -82,6 +92,8 @@ struct Segment<'a> {
     system: &'a System<'a>,
     start: f64,
     end: f64,
+    /// Instants after this one belong to the next segment.
+    report_end: f64,
     state: State,
 }
 
@@ -92,7 +104,8 @@ impl Segment<'_> {
         reporter: &mut Reporter<'_>,
         steps: &mut usize,
     ) -> Result<SegmentEnd, ReducedError> {
-        let at_start = reporter.report_until(self.system, self.start, |_| Ok(self.state.clone()))?;
+        let at_start =
+            reporter.report_until(self.system, self.start, |_| Ok(self.state.clone()))?;
         if at_start.is_break() {
             return Ok(SegmentEnd::Stopped(self.start));
         }
@@ -146,7 +159,9 @@ impl Segment<'_> {
             let at = |time: f64| {
                 let time = time.clamp(before, solver.state().t);
                 let state = solver.interpolate(time);
-                state.map(|y| y.clone_as_vec()).map_err(|e| diverged(time, &e))
+                state
+                    .map(|y| y.clone_as_vec())
+                    .map_err(|e| diverged(time, &e))
             };
             if let Some(left) = self.departure(before, now, &reached, &at)? {
                 let (time, error) = left;
@@ -159,7 +174,8 @@ impl Segment<'_> {
                 let reason = "a coordinate is not a finite number".to_owned();
                 return Err(ReducedError::Diverged { time: now, reason });
             }
-            if reporter.report_until(self.system, now, at)?.is_break() {
+            let until = now.min(self.report_end);
+            if reporter.report_until(self.system, until, at)?.is_break() {
                 return Ok(SegmentEnd::Stopped(now));
             }
             if ended {

@@ -11,10 +11,7 @@ use nalgebra::{DMatrix, DVector};
 const SAME_PLACE: f64 = 1e-9;
 
 /// State with θ and its rates as given or prescribed, and the asked deformation.
-pub(super) fn initial_state(
-    system: &System<'_>,
-    initial: &Initial,
-) -> Result<State, ReducedError> {
+pub(super) fn initial_state(system: &System<'_>, initial: &Initial) -> Result<State, ReducedError> {
     let (n, s) = (system.n, system.s);
     check_lengths(initial, s)?;
     let mut eta = vec![0.0; n];

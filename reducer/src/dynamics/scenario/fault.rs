@@ -42,9 +42,7 @@ pub enum ScenarioFaultKind {
     },
     #[error("coordinate `{coordinate}` is driven twice")]
     DrivenTwice { coordinate: String },
-    #[error(
-        "coordinate `{coordinate}` is prescribed to {what} {prescribed} at t = 0, not {given}"
-    )]
+    #[error("coordinate `{coordinate}` is prescribed to {what} {prescribed} at t = 0, not {given}")]
     StartsElsewhere {
         coordinate: String,
         what: &'static str,

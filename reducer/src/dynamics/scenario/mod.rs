@@ -135,7 +135,10 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioFaults> {
         table: file.overrides.clone(),
         places,
     };
-    let inner = mechanism_path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let inner = mechanism_path
+        .parent()
+        .unwrap_or(Path::new(""))
+        .to_path_buf();
     let mechanism = parse_with(
         &bytes,
         &mechanism_path.display().to_string(),
@@ -189,7 +192,9 @@ fn parse(source: &Source) -> Result<(ScenarioFile, Places), ScenarioFaults> {
     })?;
     let shape = schema::check_against(&scenario_schema(), document.as_item(), 0);
     let mut faults: Vec<Fault> = shape.into_iter().map(|found| found.fault).collect();
-    let version = document.get("format").map(|item| (item.as_integer(), item.span()));
+    let version = document
+        .get("format")
+        .map(|item| (item.as_integer(), item.span()));
     match version {
         None => faults.insert(
             0,
@@ -207,7 +212,9 @@ fn parse(source: &Source) -> Result<(ScenarioFile, Places), ScenarioFaults> {
     if !faults.is_empty() {
         return Err(refused(faults));
     }
-    let inner = document.get("override").and_then(|item| item.as_table_like());
+    let inner = document
+        .get("override")
+        .and_then(|item| item.as_table_like());
     let places = inner
         .into_iter()
         .flat_map(|table| table.iter())

@@ -316,9 +316,9 @@ impl Reader<'_> {
         let mut forces = Vec::new();
         for written in &file.point_force {
             let output = self.output(&written.output, mechanism);
-            let direction = self
-                .context
-                .direction(&self.scope, &written.direction, "the direction");
+            let direction =
+                self.context
+                    .direction(&self.scope, &written.direction, "the direction");
             let force = self.signal(&written.force, Some(Dimension::FORCE));
             forces.push((|| {
                 Some(PointForce {
