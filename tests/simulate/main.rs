@@ -2,6 +2,7 @@
 //! simulate`.
 
 mod bad_input;
+mod command;
 mod four_bar;
 mod reduced;
 mod support;

@@ -77,8 +77,10 @@ impl Summary {
         self.reduced_report.is_ok() && !self.interrupted && self.model_within_tolerance
     }
 
-    fn speed_up(&self) -> f64 {
-        self.full_seconds / self.reduced_seconds.max(f64::MIN_POSITIVE)
+    /// Wall time of the full over that of the reduced model; none where one ran longer.
+    fn speed_up(&self) -> Option<f64> {
+        let comparable = self.reduced_report.is_ok() && self.reduced_seconds > 0.0;
+        comparable.then(|| self.full_seconds / self.reduced_seconds)
     }
 
     /// One JSON document.
@@ -159,13 +161,13 @@ impl Summary {
                 energy.part()
             );
         }
+        let ratio = self
+            .speed_up()
+            .map_or(String::new(), |ratio| format!(": {ratio:.0} times faster"));
         let _ = writeln!(
             out,
-            "full {:.3} s ({} steps), reduced {:.4} s: {:.0} times faster",
-            self.full_seconds,
-            self.full_report.steps,
-            self.reduced_seconds,
-            self.speed_up()
+            "full {:.3} s ({} steps), reduced {:.4} s{ratio}",
+            self.full_seconds, self.full_report.steps, self.reduced_seconds
         );
         if let Some(seconds) = self.reduction_seconds {
             let _ = writeln!(out, "reduction {seconds:.2} s");

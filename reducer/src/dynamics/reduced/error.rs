@@ -10,7 +10,7 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages say what the facts are")]
 pub enum ReducedError {
     #[error(
-        "at t = {time:.6} s coordinate `{coordinate}` leaves the reduced model's domain: {value:.6} is not between {lower} and {upper}"
+        "at t = {time:.6} s coordinate `{coordinate}` leaves the reduced model's domain, {lower} to {upper}: it is at {value:.6}"
     )]
     LeftDomain {
         time: f64,

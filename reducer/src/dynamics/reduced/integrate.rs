@@ -21,6 +21,9 @@ const MAX_STEPS: usize = 100_000_000;
 /// Instants closer than this part of the run are one.
 const SAME_INSTANT: f64 = 1e-12;
 
+/// Relative step of central differences, near the cube root of rounding.
+const DIFFERENCE: f64 = 1e-6;
+
 /// Halvings that find the instant at which the domain is left.
 const HALVINGS: usize = 60;
 
@@ -110,7 +113,7 @@ impl Segment<'_> {
             return Ok(SegmentEnd::Stopped(self.start));
         }
         let system = self.system;
-        let problem = OdeBuilder::<Matrix>::new()
+        let mut problem = OdeBuilder::<Matrix>::new()
             .t0(self.start)
             .h0(1e-4 * (self.end - self.start))
             .rtol(settings.tolerance)
@@ -122,6 +125,9 @@ impl Segment<'_> {
             .init(|_p, _t, y| y.copy_from_slice(&self.state), system.n_state())
             .build()
             .map_err(|e| diverged(self.start, &e))?;
+        // The limit counts failures of the whole segment, each of which only shortens a step; a run
+        // that cannot go on ends because its steps become too small.
+        problem.ode_options.max_nonlinear_solver_failures = usize::MAX;
         let fault = |e| diverged(self.start, &e);
         match settings.method {
             Method::Explicit => {
@@ -241,13 +247,14 @@ impl Reporter<'_> {
 
 /// Derivative of the right-hand side along `v`, for the Newton iterations of the implicit method.
 fn directional_difference(system: &System<'_>, time: f64, x: &[f64], v: &[f64], out: &mut [f64]) {
-    let size = |list: &[f64]| list.iter().map(|a| a * a).sum::<f64>().sqrt();
-    let length = size(v);
+    let length = v.iter().map(|a| a * a).sum::<f64>().sqrt();
     if length == 0.0 {
         out.fill(0.0);
         return;
     }
-    let step = 1e-6 * (1.0 + size(x)) / length;
+    // Relative to the entries that move: states are of very different sizes.
+    let along: f64 = x.iter().zip(v).map(|(a, b)| (a * b).abs()).sum();
+    let step = DIFFERENCE * (1e-2 + along / length) / length;
     let moved = |sign: f64| -> Vec<f64> {
         let pairs = x.iter().zip(v);
         pairs.map(|(a, b)| a + sign * step * b).collect()
