@@ -326,8 +326,8 @@ impl FullModel {
         let mut out = Vec::with_capacity(self.n_joint_rows + self.drives.len());
         let mut candidate = 0;
         for model_joint in &self.joints {
-            let d = mount_frame(&model_joint.a, frames)
-                .relative(&mount_frame(&model_joint.b, frames));
+            let d =
+                mount_frame(&model_joint.a, frames).relative(&mount_frame(&model_joint.b, frames));
             let residual = joint::residual(model_joint.kind, &d);
             for value in residual.iter().take(joint::n_rows(model_joint.kind)) {
                 if self.kept_rows[candidate].is_some() {

@@ -19,20 +19,25 @@ impl<'e, 'a> Consistency<'e, 'a> {
     }
 
     /// The mass under constraints; none where something moves without mass.
-    pub fn mass(&self, state: &State) -> Option<Factor> {
+    pub fn mass(&self, state: &State, structure: &Structure) -> Option<Factor> {
         self.iteration
-            .factor(self.equations, state, state.time, Weights::MASS, None)
+            .factor(self.equations, state, structure, Weights::MASS, None)
             .filter(Factor::is_regular)
     }
 
     /// The mass with the stiffness that a step of this size adds to it.
-    pub fn mass_and_stiffness(&self, state: &State, step: f64) -> Option<Factor> {
+    pub fn mass_and_stiffness(
+        &self,
+        state: &State,
+        structure: &Structure,
+        step: f64,
+    ) -> Option<Factor> {
         let weights = Weights {
             stiffness: 0.25 * step * step,
             ..Weights::MASS
         };
         self.iteration
-            .factor(self.equations, state, state.time, weights, None)
+            .factor(self.equations, state, structure, weights, None)
             .filter(Factor::is_regular)
     }
 

@@ -369,8 +369,7 @@ impl<'a> Equations<'a> {
             .map(|load| {
                 let frame = mount_frame(&load.at, &state.frames);
                 let v = mount_velocity(&load.at, &velocities);
-                load.moment
-                    .dot(&(frame.rotation * crate::lie::angular(&v)))
+                load.moment.dot(&(frame.rotation * crate::lie::angular(&v)))
             })
             .sum();
         (actuators, forces, moments)

@@ -60,7 +60,9 @@ pub enum FullError {
         given: f64,
         origin: Origin,
     },
-    #[error("initial values must be {expected} finite number(s) per list, found θ = {theta:?} and rates {rate:?}")]
+    #[error(
+        "initial values must be {expected} finite number(s) per list, found θ = {theta:?} and rates {rate:?}"
+    )]
     BadInitial {
         expected: usize,
         theta: Vec<f64>,

@@ -5,6 +5,7 @@
 //! scaled however small the step is [Bottasso et al. 2008].
 
 use super::equations::{Equations, State, of_node};
+use super::structure::Structure;
 use crate::dynamics::excitation::Drive;
 use crate::lie::{Matrix6, Vector6, adjoint_algebra, inverse_tangent};
 use crate::model::DofMap;
@@ -80,9 +81,9 @@ type Entries = Vec<(usize, usize, f64)>;
 
 impl Iteration {
     /// None where the matrix is too large for its index type.
-    pub fn new(equations: &Equations<'_>, state: &State) -> Option<Self> {
+    pub fn new(equations: &Equations<'_>, state: &State, structure: &Structure) -> Option<Self> {
         let map = equations.model.dof_map();
-        let (entries, rows) = entries(equations, &map, state, 0.0, Weights::MASS, None);
+        let (entries, rows) = entries(equations, &map, state, structure, Weights::MASS, None);
         let first_row = map.len() + equations.n_theta();
         let mut places: Vec<_> = entries.iter().map(|(i, j, _)| Pair::new(*i, *j)).collect();
         for (r, dof, _) in &rows {
@@ -106,11 +107,11 @@ impl Iteration {
         &self,
         equations: &Equations<'_>,
         state: &State,
-        time: f64,
+        structure: &Structure,
         weights: Weights,
         increment: Option<&[f64]>,
     ) -> Option<Factor> {
-        let (entries, rows) = entries(equations, &self.map, state, time, weights, increment);
+        let (entries, rows) = entries(equations, &self.map, state, structure, weights, increment);
         let largest = entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
         let scale = if largest > 0.0 { largest } else { 1.0 };
         let mut row_scale = vec![0.0_f64; equations.n_rows()];
@@ -181,8 +182,7 @@ impl Iteration {
             let v = self.map.expand(node, y);
             motion[6 * node..6 * node + 6].copy_from_slice(v.as_slice());
         }
-        motion[equations.first_scalar()..]
-            .copy_from_slice(&y[self.map.first_scalar()..first_row]);
+        motion[equations.first_scalar()..].copy_from_slice(&y[self.map.first_scalar()..first_row]);
         let length = equations.model.length;
         let nodes = y[..self.map.first_scalar()].iter();
         let mut size = nodes.fold(0.0_f64, |m, v| m.max(v.abs() / length));
@@ -243,28 +243,29 @@ fn entries(
     equations: &Equations<'_>,
     map: &DofMap,
     state: &State,
-    time: f64,
+    structure: &Structure,
     weights: Weights,
     increment: Option<&[f64]>,
 ) -> (Entries, Entries) {
     let mut out = Vec::new();
+    // Dampers parallel to the stiffness act like more of it.
+    let elastic = weights.stiffness + weights.damping * structure.strain_rate_factor();
     let inverse = |node: usize| match increment {
         Some(increment) => inverse_tangent(&of_node(increment, node)),
         None => Matrix6::identity(),
     };
     mass_entries(equations, map, state, weights, &inverse, &mut out);
-    beam_entries(equations, map, state, weights, &inverse, &mut out);
+    beam_entries(equations, map, state, weights, elastic, &inverse, &mut out);
     for (i, (stiffness, damping)) in equations.model.scalars.iter().enumerate() {
         let dof = map.first_scalar() + i;
-        let value = weights.stiffness * stiffness + weights.damping * damping;
-        out.push((dof, dof, value));
+        out.push((dof, dof, elastic * stiffness + weights.damping * damping));
     }
     for k in 0..equations.n_theta() {
         let dof = map.len() + k;
-        out.push((dof, dof, theta_entry(equations, state, time, weights, k)));
+        out.push((dof, dof, theta_entry(equations, state, weights, k)));
     }
     for spring in equations.springs(state) {
-        let value = weights.stiffness * spring.stiffness + weights.damping * spring.damping;
+        let value = elastic * spring.stiffness + weights.damping * spring.damping;
         let mut flat = Vec::new();
         map.each_row_entry(&spring.row, |_, dof, value| flat.push((dof, value)));
         for &(i, a) in &flat {
@@ -289,13 +290,7 @@ fn row_entries(equations: &Equations<'_>, map: &DofMap, rows: &ConstraintRows) -
     out
 }
 
-fn theta_entry(
-    equations: &Equations<'_>,
-    state: &State,
-    time: f64,
-    weights: Weights,
-    k: usize,
-) -> f64 {
+fn theta_entry(equations: &Equations<'_>, state: &State, weights: Weights, k: usize) -> f64 {
     let reducer = equations.reducer;
     let mut damping = reducer.viscous()[k] + equations.coulomb(k, equations.rate(state)[k]).0;
     let mut stiffness = 0.0;
@@ -304,7 +299,7 @@ fn theta_entry(
             by_position,
             by_rate,
             ..
-        } = equations.drive(k, time, state)
+        } = equations.drive(k, state.time, state)
     {
         damping -= by_rate;
         stiffness -= by_position;
@@ -336,6 +331,7 @@ fn beam_entries(
     map: &DofMap,
     state: &State,
     weights: Weights,
+    elastic: f64,
     inverse: &dyn Fn(usize) -> Matrix6,
     out: &mut Entries,
 ) {
@@ -351,8 +347,8 @@ fn beam_entries(
             let tangent = element.inertia_tangent(&d, &pair(&v[0], &v[1]));
             by_rates += tangent.mass * weights.mass + tangent.gyroscopic * weights.damping;
         }
-        if weights.stiffness != 0.0 {
-            stiffness += element.elastic_forces(&d).1 * weights.stiffness;
+        if elastic != 0.0 {
+            stiffness += element.elastic_forces(&d).1 * elastic;
         }
         for (row, p) in nodes.iter().enumerate() {
             for (column, q) in nodes.iter().enumerate() {

@@ -17,12 +17,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    pub fn at(
-        equations: &Equations<'_>,
-        state: &State,
-        time: f64,
-        structure: &Structure,
-    ) -> Self {
+    pub fn at(equations: &Equations<'_>, state: &State, time: f64, structure: &Structure) -> Self {
         let (actuators, forces, moments) = equations.powers(state, time);
         Self {
             actuators,

@@ -1,7 +1,7 @@
 //! The run: start, steps from stop to stop, restarts where the excitation jumps.
 
 use super::consistent::Consistency;
-use super::equations::{Equations, State};
+use super::equations::{Equations, State, add_to_node};
 use super::iteration::{Iteration, Worst};
 use super::observe::{Powers, Work, instant, kinetic_energy};
 use super::schedule::{self, Stop};
@@ -34,10 +34,15 @@ pub fn simulate(
     schedule::check(settings)?;
     let (equations, mut state) = initial_state(model, excitation, initial, settings)?;
     let singular = FullError::Singular { time: 0.0 };
-    let iteration = Iteration::new(&equations, &state).ok_or(singular)?;
+    let structure = Structure::new(
+        model.damping(),
+        settings.damped_modes,
+        settings.mode_refresh,
+    );
+    let iteration = Iteration::new(&equations, &state, &structure).ok_or(singular)?;
     let mut run = Run {
         stepper: Stepper::new(settings.spectral_radius, settings.newton_tolerance),
-        structure: Structure::new(model.damping(), settings.damped_modes, settings.mode_refresh),
+        structure,
         equations,
         iteration,
         settings,
@@ -101,11 +106,11 @@ fn initial_state<'a>(
     scalars.extend(&initial.theta);
     let mut velocity = vec![0.0; equations.len()];
     for (i, node) in model.nodes.iter().enumerate() {
+        // Deformed bodies first move as rigid ones.
+        let in_body = undeformed.frames[node.body].relative(&frames[i]);
         for (k, rate) in initial.rate.iter().enumerate() {
-            let own = node
-                .local
-                .pull_back(undeformed.motion.velocity(node.body, k));
-            super::equations::add_to_node(&mut velocity, i, &(own * *rate));
+            let own = in_body.pull_back(undeformed.motion.velocity(node.body, k));
+            add_to_node(&mut velocity, i, &(own * *rate));
         }
     }
     velocity[equations.first_theta()..].copy_from_slice(&initial.rate);
@@ -184,11 +189,11 @@ impl Run<'_, '_> {
             self.settings.coulomb_rate,
         );
         let singular = || FullError::Singular { time: 0.0 };
-        let pattern = Iteration::new(&held, state).ok_or_else(singular)?;
+        let pattern = Iteration::new(&held, state, &self.structure).ok_or_else(singular)?;
         let consistency = Consistency::new(&held, &pattern);
+        // The stiffness keeps the joints of deformed bodies from starting with strain rates.
         let factor = consistency
-            .mass(state)
-            .or_else(|| consistency.mass_and_stiffness(state, self.last_step))
+            .mass_and_stiffness(state, &self.structure, self.last_step)
             .ok_or_else(singular)?;
         let mut rates = initial.rate.clone();
         let moved = self.equations.prescribed_rates(state, 0.0);
@@ -199,26 +204,26 @@ impl Run<'_, '_> {
             return Err(singular());
         }
         self.massive = Consistency::new(&self.equations, &self.iteration)
-            .mass(state)
+            .mass(state, &self.structure)
             .is_some();
         self.restart(state)?;
         self.powers = Powers::at(&self.equations, state, 0.0, &self.structure);
         Ok(())
     }
 
-    /// Consistent velocities, accelerations and multipliers, and the auxiliary accelerations that
-    /// a smooth solution has.
+    /// Consistent velocities, accelerations and multipliers. The auxiliary accelerations start
+    /// equal to the true ones, which keeps the order of positions and velocities.
     fn restart(&mut self, state: &mut State) -> Result<(), FullError> {
         let time = state.time;
         let h = self.last_step;
         let singular = || FullError::Singular { time };
         let consistency = Consistency::new(&self.equations, &self.iteration);
         let rates = self.equations.prescribed_rates(state, time);
-        let (factor, passes) = match consistency.mass(state) {
+        let (factor, passes) = match consistency.mass(state, &self.structure) {
             Some(factor) => (factor, 2),
             None => (
                 consistency
-                    .mass_and_stiffness(state, h)
+                    .mass_and_stiffness(state, &self.structure, h)
                     .ok_or_else(singular)?,
                 1,
             ),
@@ -234,37 +239,7 @@ impl Run<'_, '_> {
                 .add_impulse(kinetic_energy(&self.equations, state) - before);
         }
         state.algorithmic.clone_from(&state.acceleration);
-        let lag = self.stepper.scheme.lag();
-        if passes == 2 && lag > 0.0 {
-            let ahead = self.slightly_later(state, 1e-3 * h);
-            if let Some(factor) = consistency.mass(&ahead) {
-                let mut later = ahead.clone();
-                if consistency.accelerate(&mut later, ahead.time, &factor, &self.structure, 2) {
-                    for (i, a) in state.algorithmic.iter_mut().enumerate() {
-                        *a -= lag * (later.acceleration[i] - state.acceleration[i]) / 1e-3;
-                    }
-                }
-            }
-        }
         Ok(())
-    }
-
-    /// The state moved along its velocity for a short time.
-    fn slightly_later(&self, state: &State, short: f64) -> State {
-        let mut ahead = state.clone();
-        ahead.time += short;
-        for (node, frame) in ahead.frames.iter_mut().enumerate() {
-            let v = super::equations::of_node(&state.velocity, node);
-            *frame = frame.compose(&crate::lie::exp(&(v * short)));
-        }
-        let first = self.equations.first_scalar();
-        for (i, scalar) in ahead.scalars.iter_mut().enumerate() {
-            *scalar += short * state.velocity[first + i];
-        }
-        for (v, a) in ahead.velocity.iter_mut().zip(&state.acceleration) {
-            *v += short * a;
-        }
-        ahead
     }
 
     /// The state with velocities and accelerations that satisfy the derivatives of the
@@ -276,10 +251,12 @@ impl Run<'_, '_> {
         }
         let consistency = Consistency::new(&self.equations, &self.iteration);
         let rates = self.equations.prescribed_rates(&shown, reading);
-        let solved = consistency.mass(&shown).is_some_and(|factor| {
-            consistency.project(&mut shown, &factor, &rates)
-                && consistency.accelerate(&mut shown, reading, &factor, &self.structure, 2)
-        });
+        let solved = consistency
+            .mass(&shown, &self.structure)
+            .is_some_and(|factor| {
+                consistency.project(&mut shown, &factor, &rates)
+                    && consistency.accelerate(&mut shown, reading, &factor, &self.structure, 2)
+            });
         if solved { shown } else { state.clone() }
     }
 
@@ -323,7 +300,7 @@ impl Run<'_, '_> {
             let count = (remaining / *wanted - 1e-9).ceil().max(1.0);
             let arrives = count == 1.0;
             let size = remaining / count;
-            let time = if arrives { stop.time } else { state.time + size };
+            let time = stop.time - (count - 1.0) * size;
             let jumps = arrives && stop.jump;
             let target = Target {
                 time,
@@ -404,9 +381,7 @@ impl Run<'_, '_> {
         let theta = self.equations.theta(state);
         (theta.iter().enumerate())
             .map(|(k, theta)| {
-                theta
-                    + h * state.velocity[first + k]
-                    + 0.5 * h * h * state.acceleration[first + k]
+                theta + h * state.velocity[first + k] + 0.5 * h * h * state.acceleration[first + k]
             })
             .collect()
     }
@@ -424,8 +399,10 @@ impl Run<'_, '_> {
         let change: Vec<f64> = (to.algorithmic.iter().zip(&from.algorithmic))
             .map(|(new, old)| new - old)
             .collect();
-        let error =
-            self.stepper.scheme.position_error() * size * size * node_size(&change, &self.equations);
+        let error = self.stepper.scheme.position_error()
+            * size
+            * size
+            * node_size(&change, &self.equations);
         let factor = (0.8 * (tolerance / error.max(1e-300)).cbrt()).clamp(0.3, 2.0);
         let rejected = error > tolerance && size > SHORTEST * first;
         // A step kept at its size keeps its factors.

@@ -65,10 +65,18 @@ pub(super) fn check(settings: &FullSettings) -> Result<(), FullError> {
     positive("Newton tolerance", settings.newton_tolerance)?;
     positive("Coulomb rate", settings.coulomb_rate)?;
     if !(settings.mode_refresh >= 0.0) {
-        return bad("distance for fresh modes", "zero or more", settings.mode_refresh);
+        return bad(
+            "distance for fresh modes",
+            "zero or more",
+            settings.mode_refresh,
+        );
     }
     if !(0.0..=1.0).contains(&settings.spectral_radius) {
-        return bad("spectral radius", "between 0 and 1", settings.spectral_radius);
+        return bad(
+            "spectral radius",
+            "between 0 and 1",
+            settings.spectral_radius,
+        );
     }
     if let Some(time) = settings.instants.iter().find(|t| !t.is_finite()) {
         return bad("time of an instant", "finite", *time);

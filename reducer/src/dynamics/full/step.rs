@@ -12,8 +12,10 @@ use nalgebra::Matrix3;
 
 /// Newton iterations in one step.
 const ITERATIONS: usize = 30;
-/// Where corrections shrink more slowly than this, the matrix is made anew.
-const SLOW: f64 = 0.25;
+/// Where corrections shrink more slowly than this, the next step makes the matrix anew.
+const SLOW: f64 = 0.15;
+/// Residual of closed constraints (m, rad).
+const CLOSED: f64 = 1e-12;
 /// Step sizes that differ by less than this part share their factors.
 const SAME_SIZE: f64 = 1e-6;
 /// Corrections below this are rounding, in parts of the mechanism's size.
@@ -81,8 +83,8 @@ pub(super) struct Stepper {
     pub counters: Counters,
     tolerance: f64,
     factor: Option<(f64, Factor)>,
-    /// Ratio of the last two corrections of the last step.
-    contraction: f64,
+    /// The factors converge, but slowly.
+    stale: bool,
 }
 
 /// Where a step shall lead.
@@ -102,11 +104,12 @@ impl Stepper {
             counters: Counters::default(),
             tolerance,
             factor: None,
-            contraction: 1.0,
+            stale: false,
         }
     }
 
-    /// The state at the end of a step.
+    /// The state at the end of a step: with the factors at hand, with new ones, or with new ones
+    /// in every iteration.
     pub fn step(
         &mut self,
         equations: &Equations<'_>,
@@ -115,113 +118,145 @@ impl Stepper {
         from: &State,
         target: &Target,
     ) -> Result<State, StepFailure> {
-        let h = target.size;
-        let mut trial = Trial::new(&self.scheme, from, h);
-        trial.state.time = target.time;
-        trial.place(from);
-        let mut fresh = false;
-        if self.factor.as_ref().is_none_or(|(size, _)| (size - h).abs() > SAME_SIZE * h) {
-            self.refactor(equations, iteration, &trial, target, h);
-            fresh = true;
+        let problem = Problem {
+            equations,
+            iteration,
+            structure,
+            from,
+            target,
+        };
+        let usable = |(size, _): &(f64, Factor)| (size - target.size).abs() <= SAME_SIZE * size;
+        if !self.stale
+            && self.factor.as_ref().is_some_and(usable)
+            && let Ok(state) = self.newton(&problem, Effort::Kept)
+        {
+            return Ok(state);
+        }
+        self.stale = false;
+        self.newton(&problem, Effort::Fresh)
+            .or_else(|_| self.newton(&problem, Effort::Every))
+    }
+
+    fn newton(&mut self, problem: &Problem<'_>, effort: Effort) -> Result<State, StepFailure> {
+        let Problem {
+            equations,
+            iteration,
+            structure,
+            from,
+            target,
+        } = problem;
+        // A first guess other than unchanged accelerations, where that one has failed.
+        let persistence = if effort == Effort::Every { 0.0 } else { 1.0 };
+        let mut trial = Trial::new(&self.scheme, from, target, persistence);
+        if effort == Effort::Fresh {
+            // Stresses at the start are in equilibrium; those of the first guess are not.
+            self.refactor(problem, from, &trial.increment);
         }
         let mut last = f64::INFINITY;
+        let mut failure = StepFailure {
+            worst: None,
+            residual: f64::INFINITY,
+            iterations: 0,
+        };
         for k in 0..ITERATIONS {
+            if effort == Effort::Every {
+                self.refactor(problem, &trial.state, &trial.increment);
+            }
+            let Some((_, factor)) = &self.factor else {
+                break;
+            };
             let forces = equations
                 .balance(&trial.state, target.reading, structure)
                 .forces;
             let constraints = equations.position_residuals(&trial.state, target.reading);
-            let Some((_, factor)) = &self.factor else {
-                return Err(StepFailure {
-                    worst: None,
-                    residual: f64::INFINITY,
-                    iterations: k,
-                });
-            };
             let correction = iteration.solve(equations, factor, &forces, &constraints);
             self.counters.iterations += 1;
             let ratio = correction.size / last;
-            let diverging = !correction.size.is_finite() || (k > 1 && ratio > 2.0);
-            if diverging || k + 1 == ITERATIONS {
-                if fresh {
-                    let (worst, residual) =
-                        iteration.worst(equations, factor, &forces, &constraints);
-                    return Err(StepFailure {
-                        worst: Some(worst),
-                        residual,
-                        iterations: k + 1,
-                    });
-                }
-                trial = Trial::new(&self.scheme, from, h);
-                trial.state.time = target.time;
-                trial.place(from);
-                self.refactor(equations, iteration, &trial, target, h);
-                fresh = true;
-                last = f64::INFINITY;
-                continue;
+            let slow = k > 1 && ratio > effort.slowest();
+            if slow || !correction.size.is_finite() || k + 1 == ITERATIONS {
+                let (worst, residual) = iteration.worst(equations, factor, &forces, &constraints);
+                failure = StepFailure {
+                    worst: Some(worst),
+                    residual,
+                    iterations: k + 1,
+                };
+                break;
             }
             trial.correct(equations, &correction.motion, &correction.multipliers);
             trial.place(from);
-            if k > 0 && last.is_finite() {
-                self.contraction = ratio;
-            }
-            if self.has_converged(equations, &trial, correction.size, ratio) {
+            self.stale |= k > 0 && ratio > SLOW && effort == Effort::Kept;
+            if self.has_converged(problem, &trial, correction.size, ratio) {
                 trial.finish(equations);
                 return Ok(trial.state);
             }
-            if k > 0 && ratio > SLOW && !fresh {
-                self.refactor(equations, iteration, &trial, target, h);
-                fresh = true;
-                last = f64::INFINITY;
-                continue;
-            }
             last = correction.size;
         }
-        Err(StepFailure {
-            worst: None,
-            residual: last,
-            iterations: ITERATIONS,
-        })
+        self.factor = None;
+        Err(failure)
     }
 
     /// Whether what further corrections would bring is below the tolerance, or rounding.
-    fn has_converged(
-        &self,
-        equations: &Equations<'_>,
-        trial: &Trial,
-        size: f64,
-        ratio: f64,
-    ) -> bool {
-        let contraction = if ratio.is_finite() && ratio > 0.0 {
-            ratio
-        } else {
-            self.contraction
-        };
-        let remaining = size * contraction / (1.0 - contraction);
-        let wanted = self.tolerance * trial.h * trial.h * trial.acceleration_size(equations);
-        let good = contraction < 0.9 && remaining <= wanted.max(1e-2 * ROUNDING);
-        good || size <= 1e-2 * ROUNDING || (size <= ROUNDING && ratio > 0.5)
+    fn has_converged(&self, problem: &Problem<'_>, trial: &Trial, size: f64, ratio: f64) -> bool {
+        if size <= 1e-2 * ROUNDING || (size <= ROUNDING && ratio > 0.5) {
+            return true;
+        }
+        // The first correction tells nothing about how fast they shrink.
+        if ratio == 0.0 || ratio >= 0.9 {
+            return false;
+        }
+        let h = problem.target.size;
+        let wanted =
+            self.tolerance * h * h * node_size(&trial.state.acceleration, problem.equations);
+        size * ratio / (1.0 - ratio) <= wanted
+            && problem
+                .equations
+                .position_residuals(&trial.state, problem.target.reading)
+                .iter()
+                .all(|r| r.abs() <= CLOSED)
     }
 
-    fn refactor(
-        &mut self,
-        equations: &Equations<'_>,
-        iteration: &Iteration,
-        trial: &Trial,
-        target: &Target,
-        h: f64,
-    ) {
-        let weights = self.scheme.weights(h);
-        self.factor = iteration
+    fn refactor(&mut self, problem: &Problem<'_>, at: &State, increment: &[f64]) {
+        let target = problem.target;
+        let weights = self.scheme.weights(target.size);
+        self.factor = problem
+            .iteration
             .factor(
-                equations,
-                &trial.state,
-                target.reading,
+                problem.equations,
+                at,
+                problem.structure,
                 weights,
-                Some(&trial.increment),
+                Some(increment),
             )
-            .map(|factor| (h, factor));
+            .map(|factor| (target.size, factor));
         self.counters.factorisations += 1;
-        self.contraction = 0.5;
+    }
+}
+
+/// One step to be made.
+struct Problem<'p> {
+    equations: &'p Equations<'p>,
+    iteration: &'p Iteration,
+    structure: &'p Structure,
+    from: &'p State,
+    target: &'p Target,
+}
+
+/// How often the matrix is made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    Kept,
+    Fresh,
+    Every,
+}
+
+impl Effort {
+    /// Corrections that shrink more slowly end the attempt.
+    fn slowest(self) -> f64 {
+        match self {
+            Self::Kept => 0.5,
+            Self::Fresh => 0.9,
+            Self::Every => 2.0,
+        }
     }
 }
 
@@ -236,32 +271,37 @@ struct Trial {
 }
 
 impl Trial {
-    /// Starts with unchanged accelerations and multipliers.
-    fn new(scheme: &Scheme, from: &State, h: f64) -> Self {
+    /// Starts with a part of the accelerations before, and with unchanged multipliers.
+    fn new(scheme: &Scheme, from: &State, target: &Target, persistence: f64) -> Self {
+        let h = target.size;
         let Scheme {
             alpha_m,
+            alpha_f,
             beta,
             gamma,
-            ..
         } = *scheme;
         let mut state = from.clone();
         let n = from.velocity.len();
         let mut known = vec![0.0; n];
         for i in 0..n {
             let (v, a, rate) = (from.velocity[i], from.algorithmic[i], from.acceleration[i]);
-            let next = (rate - alpha_m * a) / (1.0 - alpha_m);
-            state.acceleration[i] = rate;
+            let guess = persistence * rate;
+            let next = ((1.0 - alpha_f) * guess + alpha_f * rate - alpha_m * a) / (1.0 - alpha_m);
+            state.acceleration[i] = guess;
             state.algorithmic[i] = next;
             state.velocity[i] = v + h * ((1.0 - gamma) * a + gamma * next);
             known[i] = h * v + h * h * (0.5 - beta) * a;
         }
-        Self {
+        state.time = target.time;
+        let mut trial = Self {
             h,
             scheme: *scheme,
             state,
             increment: vec![0.0; n],
             known,
-        }
+        };
+        trial.place(from);
+        trial
     }
 
     /// Positions from the increment.
@@ -298,11 +338,6 @@ impl Trial {
         for (l, change) in self.state.multipliers.iter_mut().zip(multipliers) {
             *l += change;
         }
-    }
-
-    /// Largest acceleration of a node, rotations at the mechanism's length, in parts of that length.
-    fn acceleration_size(&self, equations: &Equations<'_>) -> f64 {
-        node_size(&self.state.acceleration, equations)
     }
 
     /// Removes rounding from the rotations and counts the turns of hinges.
