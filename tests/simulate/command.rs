@@ -88,7 +88,9 @@ fn tables_have_the_promised_columns_and_equal_bytes_in_every_run() {
         .collect();
     assert_eq!(times.len(), 8);
     assert_eq!((times[0], times[7]), (0.0, 0.2));
-    let force = summary["differences"]["force.x.slide"]["max"].as_f64().unwrap();
+    let force = summary["differences"]["force.x.slide"]["max"]
+        .as_f64()
+        .unwrap();
     assert!(force < 0.01, "{force}");
     assert_eq!(summary["differences"]["deflection_effector"]["max"], 0.0);
     assert_eq!(summary["reduced"]["completed"], true);
@@ -198,7 +200,13 @@ fn an_interrupted_run_keeps_what_was_computed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();

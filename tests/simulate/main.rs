@@ -5,4 +5,6 @@ mod bad_input;
 mod command;
 mod four_bar;
 mod reduced;
+mod schema;
+mod signals;
 mod support;

@@ -2,7 +2,7 @@
 
 use super::full::{FullInstant, OutputMotion};
 use super::reduced::ReducedInstant;
-use super::scenario::{Axes, OutputRequest, Quantity, Scenario};
+use super::scenario::{Axes, OutputRequest, Quantity, Scenario, is_angle};
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Rotation3, Vector3};
 use std::fmt::Write;
@@ -78,14 +78,23 @@ impl Record {
                 record.add_group(name, &axes, measure, unit);
             }
         }
-        let names = || scenario.mechanism.coordinates.iter().map(|c| &c.name);
-        for name in names() {
+        let mechanism = &scenario.mechanism;
+        let names = || mechanism.coordinates.iter().map(|c| &c.name);
+        let units: Vec<[&'static str; 2]> = mechanism
+            .coordinates
+            .iter()
+            .map(|c| match is_angle(mechanism, c) {
+                true => ["N m", "rad"],
+                false => ["N", "m"],
+            })
+            .collect();
+        for (name, [unit, _]) in names().zip(&units) {
             let group = format!("force.{name}");
-            record.add_group(group.clone(), &[group], Measure::Size, "N, N m");
+            record.add_group(group.clone(), &[group], Measure::Size, unit);
         }
-        for name in names() {
+        for (name, [_, unit]) in names().zip(&units) {
             let group = format!("coordinate.{name}");
-            record.add_group(group.clone(), &[group], Measure::Change, "m, rad");
+            record.add_group(group.clone(), &[group], Measure::Change, unit);
         }
         record.columns.extend(names().map(|n| format!("rate.{n}")));
         let energies = ["kinetic", "potential", "work", "dissipated"];

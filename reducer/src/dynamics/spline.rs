@@ -108,77 +108,35 @@ fn second_derivatives(times: &[f64], values: &[f64], ends: Ends) -> Vec<f64> {
     let n = times.len();
     let width = |i: usize| times[i + 1] - times[i];
     let slope = |i: usize| (values[i + 1] - values[i]) / width(i);
-    let mut diagonal = vec![1.0; n];
-    let mut upper = vec![0.0; n];
-    let mut lower = vec![0.0; n];
-    let mut bends = vec![0.0; n];
-    for i in 1..n - 1 {
-        lower[i] = width(i - 1) / 6.0;
-        diagonal[i] = (width(i - 1) + width(i)) / 3.0;
-        upper[i] = width(i) / 6.0;
-        bends[i] = slope(i) - slope(i - 1);
-    }
-    if ends == Ends::Rest {
-        diagonal[0] = width(0) / 3.0;
-        upper[0] = width(0) / 6.0;
-        bends[0] = slope(0);
-        diagonal[n - 1] = width(n - 2) / 3.0;
-        lower[n - 1] = width(n - 2) / 6.0;
-        bends[n - 1] = -slope(n - 2);
-    }
+    // Below, on and above the diagonal, and the right-hand side.
+    let mut rows: Vec<[f64; 4]> = (0..n)
+        .map(|i| match (i, ends) {
+            (0, Ends::Rest) => [0.0, width(0) / 3.0, width(0) / 6.0, slope(0)],
+            (0, Ends::Free) => [0.0, 1.0, 0.0, 0.0],
+            (i, Ends::Rest) if i == n - 1 => {
+                [width(i - 1) / 6.0, width(i - 1) / 3.0, 0.0, -slope(i - 1)]
+            }
+            (i, Ends::Free) if i == n - 1 => [0.0, 1.0, 0.0, 0.0],
+            (i, _) => [
+                width(i - 1) / 6.0,
+                (width(i - 1) + width(i)) / 3.0,
+                width(i) / 6.0,
+                slope(i) - slope(i - 1),
+            ],
+        })
+        .collect();
     // Diagonally dominant: elimination needs no pivots.
     for i in 1..n {
-        let factor = lower[i] / diagonal[i - 1];
-        diagonal[i] -= factor * upper[i - 1];
-        bends[i] -= factor * bends[i - 1];
+        let [_, diagonal, upper, right] = rows[i - 1];
+        let factor = rows[i][0] / diagonal;
+        rows[i][1] -= factor * upper;
+        rows[i][3] -= factor * right;
     }
-    bends[n - 1] /= diagonal[n - 1];
-    for i in (0..n - 1).rev() {
-        bends[i] = (bends[i] - upper[i] * bends[i + 1]) / diagonal[i];
+    let mut bends = vec![0.0; n];
+    let mut after = 0.0;
+    for (bend, [_, diagonal, upper, right]) in bends.iter_mut().zip(&rows).rev() {
+        *bend = (right - upper * after) / diagonal;
+        after = *bend;
     }
     bends
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(function: impl Fn(f64) -> f64, n: u32, ends: Ends) -> Spline {
-        let times: Vec<f64> = (0..=n).map(|i| f64::from(i) / f64::from(n)).collect();
-        let values = times.iter().map(|&t| function(t)).collect();
-        Spline::new(times, values, ends).unwrap()
-    }
-
-    #[test]
-    fn converges_with_the_fourth_order_when_the_ends_fit() {
-        let motion = |t: f64| t - (std::f64::consts::TAU * t).sin() / std::f64::consts::TAU;
-        let error = |n: u32| {
-            let spline = of(motion, n, Ends::Rest);
-            (0..=1000)
-                .map(|i| f64::from(i) / 1000.0)
-                .map(|t| (spline.at(t).value - motion(t)).abs())
-                .fold(0.0, f64::max)
-        };
-        let (coarse, fine) = (error(20), error(40));
-        assert!((coarse / fine).log2() > 3.8, "{coarse} {fine}");
-    }
-
-    #[test]
-    fn the_second_derivative_is_continuous() {
-        let spline = of(|t| (7.0 * t).cos(), 13, Ends::Free);
-        for i in 1..13 {
-            let t = f64::from(i) / 13.0;
-            let (low, high) = (spline.at(t - 1e-9), spline.at(t + 1e-9));
-            assert!((low.acceleration - high.acceleration).abs() < 1e-5);
-            assert!((low.rate - high.rate).abs() < 1e-6);
-        }
-        assert!(spline.at(0.0).acceleration.abs() < 1e-12);
-    }
-
-    #[test]
-    fn points_out_of_order_make_no_spline() {
-        assert!(Spline::new(vec![0.0, 0.0], vec![1.0, 2.0], Ends::Free).is_none());
-        assert!(Spline::new(vec![0.0], vec![1.0], Ends::Free).is_none());
-        assert!(Spline::new(vec![0.0, f64::NAN], vec![1.0, 2.0], Ends::Free).is_none());
-    }
 }

@@ -48,7 +48,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     let (model, reduction_seconds) = reduced_model(&scenario, &local, &folder, &progress)?;
     super::same_coordinates(&model, &local)?;
     let full = run_full(&scenario, &local, &progress, &interrupt);
-    let reduced = run_reduced(&scenario, &model, &full.record)?;
+    let reduced = run_reduced(&scenario, &model, &full.record, &interrupt)?;
     progress.finish();
     write(&folder, &scenario, &full.record, &reduced.record)?;
     let report = match &full.result {
@@ -144,11 +144,12 @@ fn run_full(
     }
 }
 
-/// Runs the reduced model as long as the full one ran.
+/// Runs the reduced model as long as the full one ran; only a further Ctrl-C ends it earlier.
 fn run_reduced(
     scenario: &Scenario,
     model: &ReducedModel,
     full: &Record,
+    interrupt: &Interrupt,
 ) -> Result<Run<ReducedReport, ReducedError>, Failure> {
     let evaluator = Evaluator::new(model).map_err(|e| Failure::one(CommandError::from(e)))?;
     let layout = &model.layout;
@@ -157,6 +158,7 @@ fn run_reduced(
         .map(|c| c.name.clone())
         .collect();
     let mut record = Record::new(scenario, &modal);
+    let already_asked = interrupt.is_asked();
     let start = Instant::now();
     let result = reduced::simulate(
         &evaluator,
@@ -168,7 +170,11 @@ fn run_reduced(
                 return ControlFlow::Break(());
             }
             record.add_reduced(instant);
-            ControlFlow::Continue(())
+            if already_asked {
+                ControlFlow::Continue(())
+            } else {
+                interrupt.flow()
+            }
         },
     );
     Ok(Run {

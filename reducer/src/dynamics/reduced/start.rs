@@ -18,7 +18,7 @@ pub(super) fn initial_state(system: &System<'_>, initial: &Initial) -> Result<St
     let mut rate = vec![0.0; n];
     eta[..s].copy_from_slice(&initial.theta);
     rate[..s].copy_from_slice(&initial.rate);
-    for k in 0..s {
+    for k in (0..s).filter(|&k| system.excitation.is_prescribed(k)) {
         if let Drive::Motion {
             position, rate: v, ..
         } = system.excitation.drive(k, 0.0, eta[k], rate[k])

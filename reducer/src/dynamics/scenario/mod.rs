@@ -6,7 +6,9 @@
 mod fault;
 pub mod format;
 mod resolve;
+mod settings;
 mod signals;
+mod start;
 mod table;
 
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
@@ -14,7 +16,7 @@ pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 use super::drives::Drives;
 use super::full::{FullSettings, Initial};
 use super::reduced::ReducedSettings;
-use crate::description::mechanism::{Mechanism, Origin, Source};
+use crate::description::mechanism::{Coordinate, Drive, JointKind, Mechanism, Origin, Source};
 use crate::description::{Fault, FaultKind, MAX_BYTES, Overrides, parse_with, read, schema};
 use format::ScenarioFile;
 use serde::Deserialize;
@@ -85,6 +87,14 @@ pub struct Scenario {
     pub reduced: ReducedSettings,
     /// All files: those of the mechanism, the scenario, its tables.
     pub sources: Vec<Source>,
+}
+
+/// Whether a coordinate is an angle, rather than a length.
+pub(super) fn is_angle(mechanism: &Mechanism, coordinate: &Coordinate) -> bool {
+    match coordinate.drive {
+        Drive::Joint(joint) => mechanism.joints[joint.0].kind == JointKind::Hinge,
+        Drive::Distance(..) => false,
+    }
 }
 
 /// JSON Schema of the scenario format, derived from the types that read it.

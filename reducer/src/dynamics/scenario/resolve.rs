@@ -1,19 +1,15 @@
 //! A scenario as written and its mechanism become a validated scenario.
 
 use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
-use super::format::{
-    AxesName, DriveTable, FullTable, MethodName, OutputTable, QuantityName, ScenarioFile, StartName,
-};
-use super::{Axes, OutputRequest, Quantity, Scenario};
+use super::format::{AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile};
+use super::{Axes, OutputRequest, Quantity, Scenario, is_angle};
 use crate::description::elaborate::context::{Context, Scope};
 use crate::description::format::{Located, Scalar};
-use crate::description::mechanism::{Coordinate, Drive, JointKind, Mechanism, Origin, Source};
+use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
 use crate::description::parameters::Parameters;
 use crate::description::quantity::Dimension;
 use crate::description::{FaultKind, Resolver};
 use crate::dynamics::drives::{Actuator, Drives, PointForce};
-use crate::dynamics::excitation;
-use crate::dynamics::full::{FullSettings, Initial, Start, StepControl};
 use crate::dynamics::reduced::{Method, ReducedSettings};
 use crate::dynamics::signal::Signal;
 use crate::lie::Frame;
@@ -21,12 +17,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Most rows of a table of results.
-const MAX_SAMPLES: usize = 10_000_000;
-/// Rows of the tables unless the scenario says otherwise.
-const SAMPLES: f64 = 500.0;
-/// Steps of the full model unless the scenario says otherwise.
-const STEPS: f64 = 2000.0;
 /// Tolerance of the reduced model unless the scenario says otherwise.
 const TOLERANCE: f64 = 1e-6;
 /// Force on a coordinate without a drive.
@@ -125,7 +115,7 @@ pub(super) fn resolve(
     };
     let initial = actuators
         .as_ref()
-        .and_then(|actuators| reader.initial(file, &mechanism, actuators));
+        .and_then(|actuators| reader.initial(file, &mechanism, actuators, span));
     let Reader {
         context,
         sources,
@@ -182,11 +172,7 @@ pub(super) fn resolve(
 
 /// Dimension of a coordinate, and of a force along it.
 fn dimensions(mechanism: &Mechanism, coordinate: &Coordinate) -> (Dimension, Dimension) {
-    let is_angle = match coordinate.drive {
-        Drive::Joint(joint) => mechanism.joints[joint.0].kind == JointKind::Hinge,
-        Drive::Distance(..) => false,
-    };
-    if is_angle {
+    if is_angle(mechanism, coordinate) {
         (Dimension::ANGLE, Dimension::MOMENT)
     } else {
         (Dimension::LENGTH, Dimension::FORCE)
@@ -386,169 +372,6 @@ impl Reader<'_> {
             })
             .collect();
         requests.into_iter().collect()
-    }
-
-    /// Times of the rows: equal steps, and the end.
-    fn instants(&mut self, file: &ScenarioFile, duration: f64) -> Option<Vec<f64>> {
-        let (step, span) = match &file.sampling.step {
-            Some(step) => (
-                self.positive(step, Dimension::TIME, "the sampling step")?,
-                step.span.clone(),
-            ),
-            None => (duration / SAMPLES, file.duration.span.clone()),
-        };
-        // A last step shorter than a billionth is rounding.
-        let count = (duration / step - 1e-9).ceil().max(1.0);
-        if count > MAX_SAMPLES as f64 {
-            let limit = MAX_SAMPLES;
-            self.own_fault(&span, ScenarioFaultKind::TooManySamples { count, limit });
-            return None;
-        }
-        let inner = (0..count as usize).map(|i| i as f64 * step);
-        Some(inner.chain([duration]).collect())
-    }
-
-    fn full(&mut self, table: &FullTable, duration: f64) -> Option<FullSettings> {
-        let step = match &table.step {
-            Some(step) => self.positive(step, Dimension::TIME, "the step"),
-            None => Some(duration / STEPS),
-        };
-        let tolerance = match &table.tolerance {
-            Some(scalar) => self
-                .positive(scalar, Dimension::NONE, "the tolerance")
-                .map(Some),
-            None => Some(None),
-        };
-        let radius = match &table.spectral_radius {
-            Some(scalar) => self.radius(scalar).map(Some),
-            None => Some(None),
-        };
-        let mut settings = FullSettings::new(duration, step?);
-        if let Some(tolerance) = tolerance? {
-            settings.step = StepControl::Adaptive {
-                first: step?,
-                tolerance,
-                largest: duration,
-            };
-        }
-        if let Some(radius) = radius? {
-            settings.spectral_radius = radius;
-        }
-        Some(settings)
-    }
-
-    fn radius(&mut self, scalar: &Scalar) -> Option<f64> {
-        let value = self.number(scalar, Dimension::NONE)?;
-        if (0.0..=1.0).contains(&value) {
-            return Some(value);
-        }
-        let kind = FaultKind::OutOfRange {
-            what: "the spectral radius".to_owned(),
-            value,
-            allowed: "between 0 and 1",
-        };
-        self.fault(&scalar.span, kind);
-        None
-    }
-
-    /// The state at t = 0: what is written, and what follows from prescribed motions.
-    fn initial(
-        &mut self,
-        file: &ScenarioFile,
-        mechanism: &Mechanism,
-        actuators: &[Actuator],
-    ) -> Option<Initial> {
-        let theta = self.list(&file.initial.theta, mechanism, "the initial coordinates");
-        let rate = self.list(&file.initial.rate, mechanism, "the initial rates");
-        let (theta, rate) = (theta?, rate?);
-        let drives = Drives::new(actuators.to_vec(), Vec::new(), 1.0).ok();
-        let mut initial = Initial {
-            theta: Vec::new(),
-            rate: Vec::new(),
-            start: match file.initial.start {
-                StartName::Undeformed => Start::Undeformed,
-                StartName::Equilibrium => Start::Equilibrium,
-            },
-        };
-        for (k, coordinate) in mechanism.coordinates.iter().enumerate() {
-            let motion = drives.as_ref().and_then(|drives| {
-                match excitation::Excitation::drive(drives, k, 0.0, 0.0, 0.0) {
-                    excitation::Drive::Motion { position, rate, .. } => Some((position, rate)),
-                    excitation::Drive::Force { .. } => None,
-                }
-            });
-            let free_start = matches!(actuators[k], Actuator::Velocity { .. });
-            let place = match (motion, &theta) {
-                (Some((position, _)), Some(given)) if !free_start => {
-                    let written = &given[k];
-                    self.agree(written, position, coordinate, "start at")
-                }
-                (Some((position, _)), None) => position,
-                (_, Some(given)) => given[k].0,
-                (None, None) => coordinate.home,
-            };
-            let speed = match (motion, &rate) {
-                (Some((_, prescribed)), Some(given)) => {
-                    self.agree(&given[k], prescribed, coordinate, "have the rate")
-                }
-                (Some((_, prescribed)), None) => prescribed,
-                (None, Some(given)) => given[k].0,
-                (None, None) => 0.0,
-            };
-            initial.theta.push(place);
-            initial.rate.push(speed);
-        }
-        Some(initial)
-    }
-
-    /// The prescribed value, with a fault where another one is given.
-    fn agree(
-        &mut self,
-        given: &(f64, Range<usize>),
-        prescribed: f64,
-        coordinate: &Coordinate,
-        what: &'static str,
-    ) -> f64 {
-        let scale = 1.0_f64.max(prescribed.abs());
-        if (given.0 - prescribed).abs() > 1e-9 * scale {
-            let kind = ScenarioFaultKind::StartsElsewhere {
-                coordinate: coordinate.name.clone(),
-                what,
-                prescribed,
-                given: given.0,
-            };
-            self.own_fault(&given.1, kind);
-        }
-        prescribed
-    }
-
-    /// One value per coordinate with its place; the inner option is none where nothing is written.
-    #[allow(clippy::type_complexity)]
-    fn list(
-        &mut self,
-        written: &Option<Located<Vec<Scalar>>>,
-        mechanism: &Mechanism,
-        what: &'static str,
-    ) -> Option<Option<Vec<(f64, Range<usize>)>>> {
-        let Some(written) = written else {
-            return Some(None);
-        };
-        let (expected, found) = (mechanism.coordinates.len(), written.value.len());
-        if expected != found {
-            let kind = FaultKind::WrongCount {
-                what,
-                expected,
-                found,
-            };
-            self.fault(&written.span, kind);
-            return None;
-        }
-        let values: Vec<Option<(f64, Range<usize>)>> = written
-            .value
-            .iter()
-            .map(|scalar| Some((self.value(scalar, None)?, scalar.span.clone())))
-            .collect();
-        values.into_iter().collect::<Option<_>>().map(Some)
     }
 }
 
