@@ -120,7 +120,7 @@ fn work_becomes_energy() {
             .fold(0.0, f64::max);
         println!("{method:?}: imbalance {worst:.2e} J of {peak:.2e} J");
         let allowed = if method == Method::Explicit {
-            1e-7
+            1e-9
         } else {
             1e-5
         };
@@ -163,11 +163,10 @@ fn explicit_and_implicit_integration_converge_to_one_motion() {
         .iter()
         .map(|i| i.outputs[1].deflection.norm())
         .fold(0.0, f64::max);
-    let mut last = f64::INFINITY;
     for (method, tolerance, allowed) in [
-        (Method::Explicit, 1e-5, 3e-3),
-        (Method::Explicit, 1e-7, 3e-5),
-        (Method::Implicit, 1e-7, 1e-3),
+        (Method::Explicit, 1e-5, 3e-4),
+        (Method::Explicit, 1e-7, 1e-6),
+        (Method::Implicit, 1e-7, 1e-5),
     ] {
         settings.method = method;
         settings.tolerance = tolerance;
@@ -187,9 +186,7 @@ fn explicit_and_implicit_integration_converge_to_one_motion() {
             "{method:?} {tolerance:e}: {}",
             worst / peak
         );
-        last = last.min(worst);
     }
-    assert!(last > 0.0);
 }
 
 #[test]
