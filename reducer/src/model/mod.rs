@@ -202,7 +202,7 @@ impl FullModel {
             candidates
                 .by_ref()
                 .take(joint::n_rows(model_joint.kind))
-                .fold(false, |found, kept| found || *kept == Some(row))
+                .any(|kept| *kept == Some(row))
         })
     }
 

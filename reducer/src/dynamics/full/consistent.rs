@@ -25,16 +25,15 @@ impl<'e, 'a> Consistency<'e, 'a> {
             .filter(Factor::is_regular)
     }
 
-    /// The mass with the stiffness that a step of this size adds to it.
-    pub fn mass_and_stiffness(
-        &self,
-        state: &State,
-        structure: &Structure,
-        step: f64,
-    ) -> Option<Factor> {
+    /// The mass with what damping and stiffness add to it in a step of this size.
+    ///
+    /// Accelerations found with it are those of the motions that the step can resolve; stiff parts
+    /// start without the large ones that would overshoot, and nothing needs a mass.
+    pub fn resolved(&self, state: &State, structure: &Structure, step: f64) -> Option<Factor> {
         let weights = Weights {
+            mass: 1.0,
+            damping: 0.5 * step,
             stiffness: 0.25 * step * step,
-            ..Weights::MASS
         };
         self.iteration
             .factor(self.equations, state, structure, weights, None)
@@ -62,7 +61,7 @@ impl<'e, 'a> Consistency<'e, 'a> {
     }
 
     /// Accelerations and multipliers for given positions and velocities; false where they are not
-    /// finite. The factors are those of the mass, or, with a single pass, of mass and stiffness.
+    /// finite. The factors are those of the mass, or, with a single pass, the resolved ones.
     pub fn accelerate(
         &self,
         state: &mut State,

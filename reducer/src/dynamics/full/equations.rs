@@ -137,11 +137,10 @@ impl<'a> Equations<'a> {
             .drive(k, time, self.theta(state)[k], self.rate(state)[k])
     }
 
-    /// Deformation of a beam element, and velocities of its nodes.
-    pub fn element_motion(&self, beam: &PlacedBeam, state: &State) -> (Vector6, [usize; 2]) {
+    /// Deformation of a beam element.
+    pub fn deformation(&self, beam: &PlacedBeam, state: &State) -> Vector6 {
         let element = &self.model.elements[beam.element];
-        let d = element.deformation(&state.frames[beam.a], &state.frames[beam.b]);
-        (d, [beam.a, beam.b])
+        element.deformation(&state.frames[beam.a], &state.frames[beam.b])
     }
 
     pub fn springs(&self, state: &State) -> Vec<SpringState> {
@@ -185,7 +184,8 @@ impl<'a> Equations<'a> {
     fn add_beams(&self, state: &State, strain_rate_factor: f64, out: &mut Balance) {
         for beam in &self.model.beams {
             let element = &self.model.elements[beam.element];
-            let (d, [a, b]) = self.element_motion(beam, state);
+            let d = self.deformation(beam, state);
+            let (a, b) = (beam.a, beam.b);
             let both = |values: &[f64]| pair(&of_node(values, a), &of_node(values, b));
             let v = both(&state.velocity);
             let gravity = pair(

@@ -5,7 +5,7 @@
 //! scaled however small the step is [Bottasso et al. 2008].
 
 use super::equations::{Equations, State, of_node};
-use super::structure::Structure;
+use super::structure::{LowRank, Structure};
 use crate::dynamics::excitation::Drive;
 use crate::lie::{Matrix6, Vector6, adjoint_algebra, inverse_tangent};
 use crate::model::DofMap;
@@ -16,6 +16,7 @@ use faer::linalg::solvers::SolveCore;
 use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
 use faer::sparse::{Argsort, Pair, SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, Mat};
+use nalgebra::{DMatrix, DVector};
 
 /// How much mass, damping and stiffness enter S.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +49,17 @@ pub(super) struct Factor {
     matrix: SparseColMat<usize, f64>,
     scale: f64,
     row_scale: Vec<f64>,
+    low_rank: Option<LowRankFactor>,
+}
+
+/// What damping of low rank U·C·Uᵀ changes in a solution [Woodbury].
+struct LowRankFactor {
+    /// U over the unknowns.
+    columns: Mat<f64>,
+    /// The response to U without that damping.
+    responses: Mat<f64>,
+    /// (I + C·Uᵀ·responses)⁻¹·C.
+    core: DMatrix<f64>,
 }
 
 /// A correction of motion and multipliers.
@@ -74,6 +86,17 @@ impl Factor {
         self.lu.solve_in_place_with_conj(Conj::No, x.as_mut());
         // Not-a-number must count as wrong.
         x.col_as_slice(0).iter().all(|v| (v - 1.0).abs() < 1e-4)
+    }
+}
+
+impl LowRankFactor {
+    /// Turns a solution without the damping into one with it.
+    fn correct(&self, x: &mut Mat<f64>) {
+        let along = self.columns.transpose() * &*x;
+        let along = DVector::from_fn(along.nrows(), |i, _| along[(i, 0)]);
+        let amounts = &self.core * along;
+        let amounts = Mat::from_fn(amounts.len(), 1, |i, _| amounts[i]);
+        *x -= &self.responses * amounts;
     }
 }
 
@@ -130,12 +153,59 @@ impl Iteration {
         let matrix =
             SparseColMat::new_from_argsort(self.pattern.clone(), &self.order, &values).ok()?;
         let lu = Lu::try_new_with_symbolic(self.symbolic.clone(), matrix.as_ref()).ok()?;
-        Some(Factor {
+        let mut factor = Factor {
             lu,
             matrix,
             scale,
             row_scale,
+            low_rank: None,
+        };
+        if weights.damping != 0.0
+            && let Some(damping) = structure.low_rank(equations, state)
+        {
+            let part = self.low_rank_factor(equations, &factor, damping, weights.damping)?;
+            factor.low_rank = Some(part);
+        }
+        Some(factor)
+    }
+
+    fn low_rank_factor(
+        &self,
+        equations: &Equations<'_>,
+        factor: &Factor,
+        damping: LowRank,
+        weight: f64,
+    ) -> Option<LowRankFactor> {
+        let rank = damping.columns.len();
+        let mut columns = Mat::zeros(factor.matrix.ncols(), rank);
+        for (j, column) in damping.columns.iter().enumerate() {
+            self.project(equations, column, columns.col_as_slice_mut(j));
+        }
+        let mut responses = columns.clone();
+        factor
+            .lu
+            .solve_in_place_with_conj(Conj::No, responses.as_mut());
+        let product = columns.transpose() * &responses;
+        let core = damping.core * (weight / factor.scale);
+        let product = DMatrix::from_fn(rank, rank, |i, j| product[(i, j)]);
+        let system = DMatrix::identity(rank, rank) + &core * product;
+        Some(LowRankFactor {
+            columns,
+            responses,
+            core: system.lu().solve(&core)?,
         })
+    }
+
+    /// Forces on motions as forces on the unknowns.
+    fn project(&self, equations: &Equations<'_>, forces: &[f64], out: &mut [f64]) {
+        for node in 0..equations.model.nodes.len() {
+            for (dof, value) in self.map.project(node, &of_node(forces, node)) {
+                out[dof] = value;
+            }
+        }
+        for (i, force) in forces[equations.first_scalar()..].iter().enumerate() {
+            out[self.map.first_scalar() + i] = *force;
+        }
     }
 
     fn right_hand_side(
@@ -149,14 +219,9 @@ impl Iteration {
         let first_row = first_theta + equations.n_theta();
         let mut rhs = Mat::zeros(first_row + constraints.len(), 1);
         let values = rhs.col_as_slice_mut(0);
-        for node in 0..equations.model.nodes.len() {
-            for (dof, value) in self.map.project(node, &of_node(forces, node)) {
-                values[dof] = -value / factor.scale;
-            }
-        }
-        let scalars = &forces[equations.first_scalar()..];
-        for (i, force) in scalars.iter().enumerate() {
-            values[self.map.first_scalar() + i] = -force / factor.scale;
+        self.project(equations, forces, values);
+        for value in &mut values[..first_row] {
+            *value /= -factor.scale;
         }
         for (r, value) in constraints.iter().enumerate() {
             values[first_row + r] = -value * factor.row_scale[r];
@@ -175,6 +240,9 @@ impl Iteration {
         let rhs = self.right_hand_side(equations, factor, forces, constraints);
         let mut x = rhs;
         factor.lu.solve_in_place_with_conj(Conj::No, x.as_mut());
+        if let Some(damping) = &factor.low_rank {
+            damping.correct(&mut x);
+        }
         let y = x.col_as_slice(0);
         let first_row = self.map.len() + equations.n_theta();
         let mut motion = vec![0.0; equations.len()];
@@ -253,6 +321,10 @@ fn entries(
     let inverse = |node: usize| match increment {
         Some(increment) => inverse_tangent(&of_node(increment, node)),
         None => Matrix6::identity(),
+    };
+    let weights = Weights {
+        mass: weights.mass + weights.damping * structure.mass_factor(),
+        ..weights
     };
     mass_entries(equations, map, state, weights, &inverse, &mut out);
     beam_entries(equations, map, state, weights, elastic, &inverse, &mut out);
@@ -337,7 +409,8 @@ fn beam_entries(
 ) {
     for beam in &equations.model.beams {
         let element = &equations.model.elements[beam.element];
-        let (d, nodes) = equations.element_motion(beam, state);
+        let d = equations.deformation(beam, state);
+        let nodes = [beam.a, beam.b];
         let mut by_rates = Matrix12::zeros();
         let mut stiffness = Matrix12::zeros();
         if weights.damping == 0.0 {

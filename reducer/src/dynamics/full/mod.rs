@@ -7,6 +7,7 @@
 mod consistent;
 mod equations;
 mod error;
+mod initial;
 mod iteration;
 mod observe;
 mod run;

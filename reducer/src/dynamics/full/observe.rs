@@ -4,6 +4,7 @@ use super::equations::{Equations, State};
 use super::structure::Structure;
 use super::{Energies, FullInstant, OutputMotion};
 use crate::lie::{angular, linear};
+use crate::model::beam::motion::pair;
 use crate::model::rows::{mount_frame, mount_velocity};
 use nalgebra::Vector3;
 
@@ -60,8 +61,8 @@ pub(super) fn kinetic_energy(equations: &Equations<'_>, state: &State) -> f64 {
         twice += v[*node].dot(&(mass * v[*node]));
     }
     for beam in &model.beams {
-        let (d, [a, b]) = equations.element_motion(beam, state);
-        let both = crate::model::beam::motion::pair(&v[a], &v[b]);
+        let d = equations.deformation(beam, state);
+        let both = pair(&v[beam.a], &v[beam.b]);
         twice += both.dot(&(model.elements[beam.element].mass_at(&d) * both));
     }
     for (rotor, rate) in equations
@@ -79,7 +80,7 @@ fn strain_energy(equations: &Equations<'_>, state: &State) -> f64 {
     let model = equations.model;
     let beams: f64 = (model.beams.iter())
         .map(|beam| {
-            let (d, _) = equations.element_motion(beam, state);
+            let d = equations.deformation(beam, state);
             model.elements[beam.element].strain_energy(&d)
         })
         .sum();
@@ -99,9 +100,9 @@ fn potential(equations: &Equations<'_>, state: &State) -> f64 {
         moment += frame.position * mass[(0, 0)] + frame.rotation * local;
     }
     for beam in &model.beams {
-        let (d, [a, _]) = equations.element_motion(beam, state);
+        let d = equations.deformation(beam, state);
         moment += model.elements[beam.element]
-            .first_moment(&state.frames[a], &d)
+            .first_moment(&state.frames[beam.a], &d)
             .1;
     }
     model.load_potential(&state.frames) - model.gravity.dot(&moment)

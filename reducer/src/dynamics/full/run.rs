@@ -1,15 +1,14 @@
 //! The run: start, steps from stop to stop, restarts where the excitation jumps.
 
 use super::consistent::Consistency;
-use super::equations::{Equations, State, add_to_node};
+use super::equations::{Equations, State};
+use super::initial::initial_state;
 use super::iteration::{Iteration, Worst};
 use super::observe::{Powers, Work, instant, kinetic_energy};
 use super::schedule::{self, Stop};
 use super::step::{StepFailure, Stepper, Target, node_size};
 use super::structure::Structure;
-use super::{
-    Equation, FullError, FullInstant, FullReport, FullSettings, Initial, Start, StepControl,
-};
+use super::{Equation, FullError, FullInstant, FullReport, FullSettings, Initial, StepControl};
 use crate::description::mechanism::Origin;
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::reduction::{LocalReducer, ReductionError};
@@ -17,8 +16,6 @@ use std::ops::ControlFlow;
 
 /// The shortest adaptive step as a part of the first.
 const SHORTEST: f64 = 1e-6;
-/// A prescribed coordinate may start this far from the initial state.
-const START_TOLERANCE: f64 = 1e-9;
 
 /// Moves the full model and shows every accepted step to the observer, which may stop the run.
 ///
@@ -51,6 +48,7 @@ pub fn simulate(
         report: FullReport::default(),
         last_step: first_step(settings),
         massive: true,
+        restarted: true,
         observer,
     };
     run.begin(&mut state, initial)?;
@@ -67,89 +65,6 @@ fn first_step(settings: &FullSettings) -> f64 {
     }
 }
 
-/// Positions at t = 0 and velocities of the undeformed mechanism.
-fn initial_state<'a>(
-    reducer: &'a LocalReducer,
-    excitation: &'a dyn Excitation,
-    initial: &Initial,
-    settings: &FullSettings,
-) -> Result<(Equations<'a>, State), FullError> {
-    let model = reducer.model();
-    let s = model.drives.len();
-    let finite = |values: &[f64]| values.len() == s && values.iter().all(|v| v.is_finite());
-    if !finite(&initial.theta) || !finite(&initial.rate) {
-        return Err(FullError::BadInitial {
-            expected: s,
-            theta: initial.theta.clone(),
-            rate: initial.rate.clone(),
-        });
-    }
-    let undeformed = reducer
-        .kinematics()
-        .solve(&initial.theta)
-        .map_err(ReductionError::from)?;
-    let prescribed = (0..s).filter(|k| excitation.is_prescribed(*k)).collect();
-    let equations = Equations::new(
-        reducer,
-        excitation,
-        prescribed,
-        &undeformed,
-        settings.coulomb_rate,
-    );
-    let mut frames = model.node_frames(&undeformed.frames);
-    let mut scalars = vec![0.0; model.scalars.len()];
-    if initial.start == Start::Equilibrium {
-        let found = model.equilibrium(&frames)?;
-        frames = found.frames;
-        scalars = found.scalars;
-    }
-    scalars.extend(&initial.theta);
-    let mut velocity = vec![0.0; equations.len()];
-    for (i, node) in model.nodes.iter().enumerate() {
-        // Deformed bodies first move as rigid ones.
-        let in_body = undeformed.frames[node.body].relative(&frames[i]);
-        for (k, rate) in initial.rate.iter().enumerate() {
-            let own = in_body.pull_back(undeformed.motion.velocity(node.body, k));
-            add_to_node(&mut velocity, i, &(own * *rate));
-        }
-    }
-    velocity[equations.first_theta()..].copy_from_slice(&initial.rate);
-    let n = equations.len();
-    let state = State {
-        time: 0.0,
-        frames,
-        scalars,
-        velocity,
-        acceleration: vec![0.0; n],
-        algorithmic: vec![0.0; n],
-        multipliers: vec![0.0; equations.n_rows()],
-        hinge_angles: undeformed.hinge_angles,
-    };
-    check_start(&equations, &state)?;
-    Ok((equations, state))
-}
-
-/// Prescribed coordinates must start where the initial state has them.
-fn check_start(equations: &Equations<'_>, state: &State) -> Result<(), FullError> {
-    for &k in &equations.prescribed {
-        let Drive::Motion { position, .. } = equations.drive(k, 0.0, state) else {
-            continue;
-        };
-        let given = equations.theta(state)[k];
-        let apart = (position - given).abs();
-        if !(apart <= START_TOLERANCE * (1.0 + given.abs())) {
-            let (name, origin) = equations.reducer.kinematics().coordinate_place(k);
-            return Err(FullError::StartsElsewhere {
-                coordinate: name.to_owned(),
-                prescribed: position,
-                given,
-                origin: origin.clone(),
-            });
-        }
-    }
-    Ok(())
-}
-
 struct Run<'a, 'o> {
     equations: Equations<'a>,
     iteration: Iteration,
@@ -163,6 +78,8 @@ struct Run<'a, 'o> {
     last_step: f64,
     /// Nothing moves without mass.
     massive: bool,
+    /// No step has been accepted since the last restart.
+    restarted: bool,
     observer: &'o mut dyn FnMut(&FullInstant) -> ControlFlow<()>,
 }
 
@@ -193,7 +110,7 @@ impl Run<'_, '_> {
         let consistency = Consistency::new(&held, &pattern);
         // The stiffness keeps the joints of deformed bodies from starting with strain rates.
         let factor = consistency
-            .mass_and_stiffness(state, &self.structure, self.last_step)
+            .resolved(state, &self.structure, self.last_step)
             .ok_or_else(singular)?;
         let mut rates = initial.rate.clone();
         let moved = self.equations.prescribed_rates(state, 0.0);
@@ -206,39 +123,35 @@ impl Run<'_, '_> {
         self.massive = Consistency::new(&self.equations, &self.iteration)
             .mass(state, &self.structure)
             .is_some();
-        self.restart(state)?;
-        self.powers = Powers::at(&self.equations, state, 0.0, &self.structure);
-        Ok(())
+        self.restart(state)
     }
 
-    /// Consistent velocities, accelerations and multipliers. The auxiliary accelerations start
-    /// equal to the true ones, which keeps the order of positions and velocities.
+    /// Consistent velocities, and accelerations with which steps can start: an error of first
+    /// order in these keeps the order of positions and velocities.
     fn restart(&mut self, state: &mut State) -> Result<(), FullError> {
         let time = state.time;
         let h = self.last_step;
         let singular = || FullError::Singular { time };
         let consistency = Consistency::new(&self.equations, &self.iteration);
         let rates = self.equations.prescribed_rates(state, time);
-        let (factor, passes) = match consistency.mass(state, &self.structure) {
-            Some(factor) => (factor, 2),
-            None => (
-                consistency
-                    .mass_and_stiffness(state, &self.structure, h)
-                    .ok_or_else(singular)?,
-                1,
-            ),
-        };
-        let before = kinetic_energy(&self.equations, state);
-        let solved = consistency.project(state, &factor, &rates)
-            && consistency.accelerate(state, time, &factor, &self.structure, passes);
+        let resolved = consistency
+            .resolved(state, &self.structure, h)
+            .ok_or_else(singular)?;
+        let mass = consistency.mass(state, &self.structure);
+        // Rigid bodies have no motion that a step could not resolve.
+        let rigid = mass
+            .as_ref()
+            .filter(|_| !self.equations.model.is_flexible());
+        let solved = consistency.project(state, mass.as_ref().unwrap_or(&resolved), &rates)
+            && match rigid {
+                Some(mass) => consistency.accelerate(state, time, mass, &self.structure, 2),
+                None => consistency.accelerate(state, time, &resolved, &self.structure, 1),
+            };
         if !solved {
             return Err(singular());
         }
-        if time > 0.0 {
-            self.work
-                .add_impulse(kinetic_energy(&self.equations, state) - before);
-        }
         state.algorithmic.clone_from(&state.acceleration);
+        self.restarted = true;
         Ok(())
     }
 
@@ -270,7 +183,9 @@ impl Run<'_, '_> {
 
     /// From stop to stop until the end, or until the observer stops.
     fn advance(&mut self, state: &mut State) -> Result<(), FullError> {
-        if self.show(state, true).is_break() {
+        let shown = self.shown(state, state.time);
+        self.powers = Powers::at(&self.equations, &shown, state.time, &self.structure);
+        if self.show(&shown, true).is_break() {
             return Ok(());
         }
         let stops = schedule::stops(self.settings, self.equations.excitation.breaks());
@@ -321,22 +236,28 @@ impl Run<'_, '_> {
                 Ok(next) => next,
                 Err(failure) => {
                     self.retry_smaller(state, size, &failure, wanted)?;
+                    self.start_smaller(state, *wanted)?;
                     continue;
                 }
             };
             if self.is_too_coarse(state, &next, size, wanted) {
                 self.report.rejected_steps += 1;
+                self.start_smaller(state, *wanted)?;
                 continue;
             }
             *state = next;
+            self.restarted = false;
             self.report.steps += 1;
             let mut shown = self.shown(state, target.reading);
             let powers = Powers::at(&self.equations, &shown, target.reading, &self.structure);
             self.work.add(&self.powers, &powers, size);
             self.powers = powers;
             if jumps && !last {
+                let before = kinetic_energy(&self.equations, &shown);
                 self.restart(state)?;
-                shown = state.clone();
+                shown = self.shown(state, time);
+                let after = kinetic_energy(&self.equations, &shown);
+                self.work.add_impulse(after - before);
                 self.powers = Powers::at(&self.equations, &shown, time, &self.structure);
             }
             return Ok(self.show(&shown, arrives && stop.sample));
@@ -384,6 +305,15 @@ impl Run<'_, '_> {
                 theta + h * state.velocity[first + k] + 0.5 * h * h * state.acceleration[first + k]
             })
             .collect()
+    }
+
+    /// Accelerations with which steps start belong to their size.
+    fn start_smaller(&mut self, state: &mut State, size: f64) -> Result<(), FullError> {
+        if self.restarted {
+            self.last_step = size;
+            self.restart(state)?;
+        }
+        Ok(())
     }
 
     /// Adaptive steps: whether the local error is too large; chooses the next size.

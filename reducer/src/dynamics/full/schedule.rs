@@ -64,7 +64,7 @@ pub(super) fn check(settings: &FullSettings) -> Result<(), FullError> {
     positive("duration", settings.duration)?;
     positive("Newton tolerance", settings.newton_tolerance)?;
     positive("Coulomb rate", settings.coulomb_rate)?;
-    if !(settings.mode_refresh >= 0.0) {
+    if settings.mode_refresh.is_nan() || settings.mode_refresh < 0.0 {
         return bad(
             "distance for fresh modes",
             "zero or more",
@@ -103,11 +103,12 @@ mod tests {
     fn stops_are_ordered_and_merged() {
         let mut settings = FullSettings::new(1.0, 0.1);
         settings.instants = vec![0.0, 0.5, 0.25, 1.0, 2.0];
-        let found = stops(&settings, &[0.5 + 1e-16, 0.7]);
+        let jump = 0.5 + 1e-16;
+        let found = stops(&settings, &[jump, 0.7]);
         let stop = |time, sample, jump| Stop { time, sample, jump };
         let expected = [
             stop(0.25, true, false),
-            stop(0.5, true, true),
+            stop(jump, true, true),
             stop(0.7, false, true),
             stop(1.0, true, false),
         ];

@@ -283,14 +283,14 @@ impl Trial {
         let mut state = from.clone();
         let n = from.velocity.len();
         let mut known = vec![0.0; n];
-        for i in 0..n {
+        for (i, known) in known.iter_mut().enumerate() {
             let (v, a, rate) = (from.velocity[i], from.algorithmic[i], from.acceleration[i]);
             let guess = persistence * rate;
             let next = ((1.0 - alpha_f) * guess + alpha_f * rate - alpha_m * a) / (1.0 - alpha_m);
             state.acceleration[i] = guess;
             state.algorithmic[i] = next;
             state.velocity[i] = v + h * ((1.0 - gamma) * a + gamma * next);
-            known[i] = h * v + h * h * (0.5 - beta) * a;
+            *known = h * v + h * h * (0.5 - beta) * a;
         }
         state.time = target.time;
         let mut trial = Self {

@@ -9,6 +9,7 @@ use crate::description::mechanism::Damping;
 use crate::lie::{Frame, Vector6};
 use crate::reduction::{LocalReducer, ReductionError};
 use faer::Mat;
+use nalgebra::{DMatrix, DVector};
 
 /// Structural damping with the undeformed configuration near the present one.
 pub(super) struct Structure {
@@ -23,6 +24,28 @@ pub(super) struct Structure {
 struct RigidMotion {
     frames: Vec<Frame>,
     velocities: Vec<Vec<Vector6>>,
+}
+
+impl RigidMotion {
+    /// Velocities of the undeformed nodes as the deformed ones would have them, per θ̇_k.
+    fn carried(&self, state: &State) -> Vec<Vec<Vector6>> {
+        self.velocities
+            .iter()
+            .map(|column| {
+                (column.iter().zip(&self.frames).zip(&state.frames))
+                    .map(|((v, from), to)| from.relative(to).pull_back(v))
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+/// Damping that couples everything, as U·C·Uᵀ on motions.
+pub(super) struct LowRank {
+    /// Columns of U.
+    pub columns: Vec<Vec<f64>>,
+    /// C.
+    pub core: DMatrix<f64>,
 }
 
 /// M·Φ and 2ζω of the modes at some θ.
@@ -119,16 +142,7 @@ impl Structure {
         let Some(rigid) = &self.rigid else {
             return;
         };
-        // Velocities of the undeformed nodes as the deformed ones would have them, per θ̇_k.
-        let carried: Vec<Vec<Vector6>> = rigid
-            .velocities
-            .iter()
-            .map(|column| {
-                (column.iter().zip(&rigid.frames).zip(&state.frames))
-                    .map(|((v, from), to)| from.relative(to).pull_back(v))
-                    .collect()
-            })
-            .collect();
+        let carried = rigid.carried(state);
         let mut w = state.velocity[..model.n_motion()].to_vec();
         for (column, rate) in carried.iter().zip(equations.rate(state)) {
             for (node, v) in column.iter().enumerate() {
@@ -146,6 +160,65 @@ impl Structure {
                 .sum();
             out.forces[equations.first_theta() + k] -= power;
         }
+    }
+
+    /// Mass-proportional damping as a factor of the mass.
+    pub fn mass_factor(&self) -> f64 {
+        match self.damping {
+            Damping::Rayleigh { alpha, .. } => alpha,
+            Damping::None | Damping::Modal { .. } => 0.0,
+        }
+    }
+
+    /// What of the damping is not sparse: all of the modal one, and how mass-proportional damping
+    /// acts on θ.
+    pub fn low_rank(&self, equations: &Equations<'_>, state: &State) -> Option<LowRank> {
+        let rigid = self.rigid.as_ref()?;
+        let carried = rigid.carried(state);
+        let (n, first_theta) = (equations.len(), equations.first_theta());
+        let on_theta = |force: &[f64], k: usize| -> f64 {
+            (carried[k].iter().enumerate())
+                .map(|(node, v)| v.dot(&of_node(force, node)))
+                .sum()
+        };
+        let s = carried.len();
+        if let Some(modes) = &self.modes {
+            let columns = (0..modes.coefficients.len())
+                .map(|j| {
+                    let shape = modes.mass_shapes.col_as_slice(j);
+                    let mut column = shape.to_vec();
+                    column.extend((0..s).map(|k| -on_theta(shape, k)));
+                    column
+                })
+                .collect();
+            let core = DVector::from_column_slice(&modes.coefficients);
+            return Some(LowRank {
+                columns,
+                core: DMatrix::from_diagonal(&core),
+            });
+        }
+        let alpha = self.mass_factor();
+        let mut columns = Vec::new();
+        let mut core = DMatrix::zeros(2 * s, 2 * s);
+        for (k, motion) in carried.iter().enumerate() {
+            let mut column = Mat::zeros(n, 1);
+            for (node, v) in motion.iter().enumerate() {
+                add_to_node(column.col_as_slice_mut(0), node, v);
+            }
+            let momentum = equations.model.mass_times(&column).col_as_slice(0).to_vec();
+            for l in 0..s {
+                core[(s + l, s + k)] = alpha * on_theta(&momentum, l);
+            }
+            core[(k, s + k)] = -alpha;
+            core[(s + k, k)] = -alpha;
+            columns.push(momentum);
+        }
+        for k in 0..s {
+            let mut unit = vec![0.0; n];
+            unit[first_theta + k] = 1.0;
+            columns.push(unit);
+        }
+        Some(LowRank { columns, core })
     }
 
     /// D·w.
