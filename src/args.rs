@@ -55,6 +55,7 @@ impl Args {
             Some(Command::Report(args)) => args.json,
             Some(Command::Plot(args)) => args.json,
             Some(Command::Completions(_)) => false,
+            Some(Command::Simulate(args)) => args.json,
         }
     }
 }
@@ -77,6 +78,9 @@ pub enum Command {
     /// Compares a reduced model with the full one at fresh points.
     #[command(after_help = help::CHECK)]
     Check(CheckArgs),
+    /// Runs the full and the reduced model side by side in time.
+    #[command(after_help = help::SIMULATE)]
+    Simulate(SimulateArgs),
     /// Writes a reduced model in another format.
     #[command(after_help = help::EXPORT)]
     Export(ExportArgs),
@@ -168,6 +172,22 @@ pub struct CheckArgs {
     /// Seed of the points.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce simulate`.
+#[derive(Debug, clap::Args)]
+pub struct SimulateArgs {
+    /// The scenario file.
+    pub scenario: PathBuf,
+    /// Where to write; `<scenario>-simulation` where absent.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -177,6 +177,9 @@ pub enum CommandError {
     /// A model contradicts itself.
     #[error(transparent)]
     Model(#[from] reducer::reduced_model::InvalidModel),
+    /// Ctrl-C cannot be listened to.
+    #[error("Ctrl-C cannot be listened to: {0}")]
+    Interrupt(String),
     /// Arguments do not fit the model.
     #[error(transparent)]
     Evaluation(#[from] reducer::reduced_model::EvaluationError),
@@ -247,6 +250,7 @@ impl Explain for CommandError {
             | Self::Read { .. }
             | Self::Write(_)
             | Self::Model(_)
+            | Self::Interrupt(_)
             | Self::Evaluation(_) => None,
         }
     }

@@ -103,6 +103,16 @@ Examples:
   Errors against the full model along one coordinate:
     reduce plot orthoglide-reduced/model.h5 data/orthoglide.toml --what errors --along x -o errors.svg";
 
+/// After the options of `reduce simulate`.
+pub const SIMULATE: &str = "\
+Examples:
+  The four-bar moved from one angle to another, full and reduced model side by side:
+    reduce simulate data/scenarios/four_bar_point_to_point.toml -o motion
+  The summary for a script:
+    reduce simulate data/scenarios/ralf_tip_force.toml --json
+
+Writes full.csv, reduced.csv and comparison.svg.";
+
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\
 Examples:

@@ -35,6 +35,19 @@ impl Progress {
         }
     }
 
+    /// The full model has reached a time of a run.
+    pub fn simulating(&self, time: f64, duration: f64) {
+        let now = Instant::now();
+        if self.last.get().is_some_and(|last| now - last < PAUSE) {
+            return;
+        }
+        self.last.set(Some(now));
+        self.write(&format!(
+            "full model: {time:.4} of {duration:.4} s simulated, {:.0} s",
+            self.start.elapsed().as_secs_f64(),
+        ));
+    }
+
     fn write(&self, text: &str) {
         if self.shown {
             let columns = terminal_size::terminal_size_of(std::io::stderr())

@@ -25,7 +25,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Writes a set of files into a folder; drafts of all of them exist before any is renamed, and
 /// files of the folder that are not in the set stay.
-pub(crate) fn write_set(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<(), WriteError> {
+pub fn write_set(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<(), WriteError> {
     let targets: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
     let drafts: Vec<PathBuf> = targets.iter().map(|t| draft_of(t)).collect();
     let result = write_drafts(&drafts, files).and_then(|()| {

@@ -19,3 +19,4 @@ pub mod vtk;
 
 pub use error::{ReadError, WriteError};
 pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all, write_report};
+pub use files::write_set;

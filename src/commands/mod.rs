@@ -10,6 +10,7 @@ mod new;
 mod plot;
 mod reduce;
 mod report;
+mod simulate;
 mod tables;
 mod validate;
 
@@ -42,6 +43,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Modes(args)) => modes::run(args),
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
+        Some(Command::Simulate(args)) => simulate::run(args),
         Some(Command::Export(args)) => export::run(args),
         Some(Command::New(args)) => new::run(args),
         Some(Command::Completions(args)) => completions::run(args),

@@ -6,21 +6,23 @@
 //! are reported together, each with its place.
 
 mod domain;
-mod elaborate;
+pub(crate) mod elaborate;
 pub mod expression;
 mod fault;
 mod files;
 pub mod format;
 pub mod mechanism;
-mod parameters;
+mod overrides;
+pub(crate) mod parameters;
 pub mod quantity;
 mod repair;
-mod schema;
-mod suggest;
+pub(crate) mod schema;
+pub(crate) mod suggest;
 
 pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
 pub use files::{MAX_BYTES, Resolver, read};
+pub use overrides::Overrides;
 pub use schema::schema;
 pub use suggest::closest;
 
@@ -34,19 +36,34 @@ pub fn load(path: &Path) -> Result<Mechanism, Faults> {
         sources: Vec::new(),
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    parse_bytes(&bytes, &path.display().to_string(), &|include: &Path| {
-        read(&folder.join(include))
-    })
+    let resolver = |include: &Path| read(&folder.join(include));
+    parse_bytes(&bytes, &path.display().to_string(), &resolver, None)
+}
+
+/// A mechanism from the bytes of its file, with some values replaced; `resolver` gives the files it
+/// includes.
+pub fn parse_with(
+    bytes: &[u8],
+    label: &str,
+    resolver: &Resolver<'_>,
+    overrides: &Overrides,
+) -> Result<Mechanism, Faults> {
+    parse_bytes(bytes, label, resolver, Some(overrides))
 }
 
 /// Reads a mechanism from text; `resolver` gives the files it includes, by their path relative to
 /// this one.
 pub fn parse(text: &str, label: &str, resolver: &Resolver<'_>) -> Result<Mechanism, Faults> {
-    parse_bytes(text.as_bytes(), label, resolver)
+    parse_bytes(text.as_bytes(), label, resolver, None)
 }
 
-fn parse_bytes(bytes: &[u8], label: &str, resolver: &Resolver<'_>) -> Result<Mechanism, Faults> {
-    let input = files::gather(bytes, label, resolver);
+fn parse_bytes(
+    bytes: &[u8],
+    label: &str,
+    resolver: &Resolver<'_>,
+    overrides: Option<&Overrides>,
+) -> Result<Mechanism, Faults> {
+    let mut input = files::gather(bytes, label, resolver);
     let stem = Path::new(label).file_stem().and_then(|stem| stem.to_str());
     let mut faults: Vec<Fault> = input
         .faults
@@ -54,6 +71,9 @@ fn parse_bytes(bytes: &[u8], label: &str, resolver: &Resolver<'_>) -> Result<Mec
         .map(|found| found.fault.clone())
         .collect();
     let complete = input.units.len() == input.sources.len() && !input.units.is_empty();
+    if let Some(overrides) = overrides.filter(|_| complete) {
+        faults.extend(overrides.apply(&mut input));
+    }
     if complete && !input.faults.iter().any(|found| found.fatal) {
         match elaborate::elaborate(&input, stem.unwrap_or("mechanism"), resolver) {
             Ok(mechanism) if faults.is_empty() => return Ok(mechanism),

@@ -19,7 +19,7 @@ pub fn schema() -> Value {
 }
 
 /// A fault of shape.
-pub(super) struct ShapeFault {
+pub(crate) struct ShapeFault {
     /// The fault.
     pub fault: Fault,
     /// Where the part of the mechanism begins that it belongs to.
@@ -30,15 +30,19 @@ pub(super) struct ShapeFault {
     pub fatal: bool,
 }
 
-/// Everything in `document` that does not have the shape of the format.
+/// Everything in `document` that does not have the shape of the mechanism format.
 pub(super) fn check(document: &Item, source: usize) -> Vec<ShapeFault> {
-    let root = schema();
+    check_against(&schema(), document, source)
+}
+
+/// Everything in `document` that does not have the shape that a schema asks for.
+pub(crate) fn check_against(root: &Value, document: &Item, source: usize) -> Vec<ShapeFault> {
     let mut checker = Checker {
         definitions: root.get("$defs").and_then(Value::as_object),
         source,
         faults: Vec::new(),
     };
-    checker.item(&root, document, &Place::default());
+    checker.item(root, document, &Place::default());
     checker.faults
 }
 

@@ -1,4 +1,12 @@
 //! Motion in time: what drives a mechanism, and the full and the reduced model driven by it.
 
+pub mod comparison;
+pub mod deflection;
+pub mod drives;
 pub mod excitation;
 pub mod full;
+pub mod record;
+pub mod reduced;
+pub mod scenario;
+pub mod signal;
+pub mod spline;

@@ -112,7 +112,12 @@ impl Evaluator<'_> {
         Ok((kinetic + half_square(p), potential + half_square(y), status))
     }
 
-    fn locate_state(&self, eta: &[f64], others: &[&[f64]], work: &mut Workspace) -> Status {
+    pub(super) fn locate_state(
+        &self,
+        eta: &[f64],
+        others: &[&[f64]],
+        work: &mut Workspace,
+    ) -> Status {
         let finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         if !finite(eta) || !others.iter().all(|v| finite(v)) {
             return Status::NotFinite;
@@ -122,7 +127,7 @@ impl Evaluator<'_> {
 
     /// Everything of the equations of motion but the applied force, at the evaluated θ; leaves
     /// U (η) in `work.factor` in the `lagrangian` form.
-    fn add_inertia_and_potential(
+    pub(super) fn add_inertia_and_potential(
         &self,
         eta: &[f64],
         rate: &[f64],
@@ -242,7 +247,7 @@ impl Evaluator<'_> {
     }
 
     /// M̄ of the `direct` form in `work.factor`, row-major.
-    fn fill_mass(&self, work: &mut Workspace) {
+    pub(super) fn fill_mass(&self, work: &mut Workspace) {
         let n = self.n();
         let mass = &mut work.factor;
         reset(mass, n * n);
@@ -261,7 +266,7 @@ pub(super) fn reset(v: &mut Vec<f64>, len: usize) {
 }
 
 /// Half the number of times an entry stands in a symmetric matrix.
-fn symmetric_weight(row: usize, column: usize) -> f64 {
+pub(super) fn symmetric_weight(row: usize, column: usize) -> f64 {
     if row == column { 0.5 } else { 1.0 }
 }
 

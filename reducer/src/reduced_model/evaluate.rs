@@ -55,6 +55,9 @@ pub struct Workspace {
     pub(super) factor: Vec<f64>,
     pub(super) factor_rate: Vec<f64>,
     pub(super) vectors: [Vec<f64>; 5],
+    pub(super) bias: Vec<f64>,
+    pub(super) free: Vec<usize>,
+    pub(super) block: Vec<f64>,
 }
 
 impl<'m> Evaluator<'m> {

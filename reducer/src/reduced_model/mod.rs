@@ -14,6 +14,7 @@ mod coefficients;
 mod components;
 mod dynamics;
 mod evaluate;
+mod hybrid;
 mod operations;
 mod outputs;
 mod polynomial;

@@ -8,7 +8,7 @@ mod attachment;
 mod beam;
 mod bodies;
 mod connectivity;
-mod context;
+pub(crate) mod context;
 mod coordinates;
 mod expand;
 mod joints;
@@ -197,7 +197,7 @@ fn mechanism_name(
     file: &Scope,
     stem: &str,
 ) -> Option<String> {
-    let main = input.units.last()?;
+    let main = input.units.iter().find(|unit| unit.source == 0)?;
     if let Some(name) = &main.file.name {
         let scope = Scope {
             source: main.source,

@@ -4,11 +4,13 @@
 //! descriptions. Values keep their place in the file; nothing is evaluated yet.
 
 mod bodies;
+mod overrides;
 mod parts;
 mod settings;
 mod value;
 
 pub use bodies::*;
+pub use overrides::*;
 pub use parts::*;
 pub use settings::*;
 pub use value::*;

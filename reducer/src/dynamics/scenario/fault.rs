@@ -1,0 +1,121 @@
+//! What can be wrong with a scenario file.
+
+use crate::description::mechanism::{Origin, Source};
+use crate::description::{Fault, FaultKind, Faults};
+use crate::dynamics::drives::MotionFault;
+use crate::error::Explain;
+use thiserror::Error;
+
+/// All faults of a scenario that do not follow from one another.
+#[derive(Debug, Clone)]
+pub struct ScenarioFaults {
+    /// The faults in the order of the sources; at least one.
+    pub faults: Vec<ScenarioFault>,
+    /// The files that were read.
+    pub sources: Vec<Source>,
+}
+
+/// One fault and its place.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{kind}")]
+pub struct ScenarioFault {
+    /// Where it is; none for a file that could not be read.
+    pub origin: Option<Origin>,
+    /// What it is.
+    pub kind: ScenarioFaultKind,
+}
+
+/// Facts of a fault.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[allow(missing_docs, reason = "the messages say what the facts are")]
+pub enum ScenarioFaultKind {
+    #[error(transparent)]
+    Description(FaultKind),
+    #[error("`{path}` is a folder, not a scenario file")]
+    Folder { path: String },
+    #[error("`{path}` is empty")]
+    Empty { path: String },
+    #[error("coordinate `{coordinate}` cannot move so: {fault}")]
+    Motion {
+        coordinate: String,
+        fault: MotionFault,
+    },
+    #[error("coordinate `{coordinate}` is driven twice")]
+    DrivenTwice { coordinate: String },
+    #[error("coordinate `{coordinate}` is prescribed to {what} {prescribed} at t = 0, not {given}")]
+    StartsElsewhere {
+        coordinate: String,
+        what: &'static str,
+        prescribed: f64,
+        given: f64,
+    },
+    #[error("this makes {count} samples; {limit} are possible")]
+    TooManySamples { count: f64, limit: usize },
+    #[error("the times of the table do not increase: {time} s comes after {before} s")]
+    TimesOutOfOrder { time: f64, before: f64 },
+    #[error("the table has a gap: row {row} has no value in column {column}")]
+    Gap { row: usize, column: usize },
+    #[error("`{cell}` is not a finite number")]
+    NotANumber { cell: String },
+    #[error("the table has {rows} row(s) of numbers; a curve needs two")]
+    TooShort { rows: usize },
+    #[error("the table's first row has no names of columns")]
+    NoHeader,
+    #[error("the table cannot be read: {reason}")]
+    BadTable { reason: String },
+}
+
+impl Explain for ScenarioFault {
+    fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    fn help(&self) -> Option<String> {
+        use ScenarioFaultKind as Kind;
+        Some(match &self.kind {
+            Kind::Description(FaultKind::Value { .. }) => {
+                "correct the value; the format is described in docs/scenario-format.md".into()
+            }
+            Kind::Description(kind) => return kind.help(),
+            Kind::Folder { .. } => "give the path of a TOML file inside it".into(),
+            Kind::Empty { .. } => {
+                "start with `format = 1`, `mechanism = \"…\"` and `duration = …`".into()
+            }
+            Kind::Motion { fault, .. } => fault.help().into(),
+            Kind::DrivenTwice { .. } => {
+                "keep one `[[drive]]`; a list of tables adds signals".into()
+            }
+            Kind::StartsElsewhere { .. } => {
+                "leave the value out: it follows from the motion".into()
+            }
+            Kind::TooManySamples { .. } => "make `step` of `[sampling]` larger".into(),
+            Kind::TimesOutOfOrder { .. } => "sort the rows by time and give every time once".into(),
+            Kind::Gap { .. } => "give every row a value, or remove the row".into(),
+            Kind::NotANumber { .. } => "write numbers such as 0.25 or -1e-3".into(),
+            Kind::TooShort { .. } => "add rows: a time, then values, separated by commas".into(),
+            Kind::NoHeader => {
+                "name the columns in the first row, or leave `column` out for the second column"
+                    .into()
+            }
+            Kind::BadTable { .. } => "write rows of numbers separated by commas".into(),
+        })
+    }
+}
+
+impl From<Fault> for ScenarioFault {
+    fn from(fault: Fault) -> Self {
+        Self {
+            origin: fault.origin,
+            kind: ScenarioFaultKind::Description(fault.kind),
+        }
+    }
+}
+
+impl From<Faults> for ScenarioFaults {
+    fn from(faults: Faults) -> Self {
+        Self {
+            faults: faults.faults.into_iter().map(ScenarioFault::from).collect(),
+            sources: faults.sources,
+        }
+    }
+}

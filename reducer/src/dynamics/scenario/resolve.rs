@@ -1,0 +1,389 @@
+//! A scenario as written and its mechanism become a validated scenario.
+
+use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
+use super::format::{AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile};
+use super::{Axes, OutputRequest, Quantity, Scenario, is_angle};
+use crate::description::elaborate::context::{Context, Scope};
+use crate::description::format::{Located, Scalar};
+use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
+use crate::description::parameters::Parameters;
+use crate::description::quantity::Dimension;
+use crate::description::{FaultKind, Resolver};
+use crate::dynamics::drives::{Actuator, Drives, PointForce};
+use crate::dynamics::reduced::{Method, ReducedSettings};
+use crate::dynamics::signal::Signal;
+use crate::lie::Frame;
+use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Tolerance of the reduced model unless the scenario says otherwise.
+const TOLERANCE: f64 = 1e-6;
+/// Force on a coordinate without a drive.
+const FREE: Signal = Signal::Constant(0.0);
+
+/// Reads values of a scenario and collects faults.
+pub(super) struct Reader<'a> {
+    context: Context,
+    scope: Scope,
+    pub(super) resolver: &'a Resolver<'a>,
+    pub(super) sources: Vec<Source>,
+    pub(super) own: Vec<ScenarioFault>,
+}
+
+impl Reader<'_> {
+    pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
+        self.scope.origin(span)
+    }
+
+    pub(super) fn fault(&mut self, span: &Range<usize>, kind: FaultKind) {
+        self.context.fault(&self.scope, span, kind);
+    }
+
+    pub(super) fn number(&mut self, scalar: &Scalar, dimension: Dimension) -> Option<f64> {
+        self.context.number(&self.scope, scalar, dimension)
+    }
+
+    pub(super) fn positive(
+        &mut self,
+        scalar: &Scalar,
+        dimension: Dimension,
+        what: &str,
+    ) -> Option<f64> {
+        self.context.positive(&self.scope, scalar, dimension, what)
+    }
+
+    /// A value whose dimension is checked where it is known.
+    pub(super) fn value(&mut self, scalar: &Scalar, dimension: Option<Dimension>) -> Option<f64> {
+        match dimension {
+            Some(dimension) => self.number(scalar, dimension),
+            None => Some(self.context.quantity(&self.scope, scalar)?.value),
+        }
+    }
+
+    pub(super) fn value_or(
+        &mut self,
+        scalar: &Option<Scalar>,
+        dimension: Option<Dimension>,
+        default: f64,
+    ) -> Option<f64> {
+        match scalar {
+            Some(scalar) => self.value(scalar, dimension),
+            None => Some(default),
+        }
+    }
+
+    fn unknown(&mut self, written: &Located<String>, what: &'static str, known: Vec<String>) {
+        let _: Option<()> =
+            self.context
+                .unknown(&self.scope, &written.span, what, &written.value, known);
+    }
+}
+
+/// Resolves names and values; `source` is the scenario's number among the mechanism's sources.
+pub(super) fn resolve(
+    file: &ScenarioFile,
+    name: String,
+    mechanism: Mechanism,
+    source: usize,
+    folder: &Path,
+    resolver: &Resolver<'_>,
+) -> Result<Scenario, ScenarioFaults> {
+    let mut reader = Reader {
+        context: Context::default(),
+        scope: Scope {
+            prefix: String::new(),
+            frame: Frame::identity(),
+            source,
+            parameters: Rc::new(Parameters::default()),
+        },
+        resolver,
+        sources: mechanism.sources.clone(),
+        own: Vec::new(),
+    };
+    let duration = reader.positive(&file.duration, Dimension::TIME, "`duration`");
+    // Faults of everything else do not depend on how long it lasts.
+    let span = duration.unwrap_or(1.0);
+    let actuators = reader.actuators(file, &mechanism, span);
+    let forces = reader.point_forces(file, &mechanism);
+    let outputs = reader.outputs(&file.output, &mechanism);
+    let instants = reader.instants(file, span);
+    let full = reader.full(&file.full, span);
+    let tolerance = match &file.reduced.tolerance {
+        Some(tolerance) => reader.positive(tolerance, Dimension::NONE, "the tolerance"),
+        None => Some(TOLERANCE),
+    };
+    let initial = actuators
+        .as_ref()
+        .and_then(|actuators| reader.initial(file, &mechanism, actuators, span));
+    let Reader {
+        context,
+        sources,
+        own,
+        ..
+    } = reader;
+    let mut faults: Vec<ScenarioFault> = context.faults.into_iter().map(Into::into).collect();
+    faults.extend(own);
+    let scenario = (|| {
+        let (duration, instants) = (duration?, instants?);
+        let initial = initial?;
+        let mut actuators = actuators?;
+        for (actuator, theta) in actuators.iter_mut().zip(&initial.theta) {
+            if let Actuator::Velocity { start, .. } = actuator {
+                *start = *theta;
+            }
+        }
+        let drives = Drives::new(actuators, forces?, duration).ok()?;
+        let mut reduced = ReducedSettings::new(duration, tolerance?);
+        reduced.method = match file.reduced.method {
+            MethodName::Explicit => Method::Explicit,
+            MethodName::Implicit => Method::Implicit,
+        };
+        reduced.instants.clone_from(&instants);
+        reduced.coulomb = mechanism.coordinates.iter().map(|c| c.coulomb).collect();
+        let mut full = full?;
+        full.instants.clone_from(&instants);
+        reduced.coulomb_rate = full.coulomb_rate;
+        Some(Scenario {
+            name,
+            model: file.model.as_ref().map(|model| folder.join(&model.value)),
+            initial,
+            outputs: outputs?,
+            drives,
+            duration,
+            instants,
+            full,
+            reduced,
+            sources: sources.clone(),
+            mechanism,
+        })
+    })();
+    match scenario {
+        Some(scenario) if faults.is_empty() => Ok(scenario),
+        _ => {
+            faults.sort_by_key(|fault| {
+                let origin = fault.origin.as_ref();
+                origin.map(|origin| (origin.source, origin.span.start))
+            });
+            Err(ScenarioFaults { faults, sources })
+        }
+    }
+}
+
+/// Dimension of a coordinate, and of a force along it.
+fn dimensions(mechanism: &Mechanism, coordinate: &Coordinate) -> (Dimension, Dimension) {
+    if is_angle(mechanism, coordinate) {
+        (Dimension::ANGLE, Dimension::MOMENT)
+    } else {
+        (Dimension::LENGTH, Dimension::FORCE)
+    }
+}
+
+impl Reader<'_> {
+    /// One actuator per coordinate; none where one is at fault.
+    fn actuators(
+        &mut self,
+        file: &ScenarioFile,
+        mechanism: &Mechanism,
+        duration: f64,
+    ) -> Option<Vec<Actuator>> {
+        let mut actuators: Vec<Option<Actuator>> = vec![None; mechanism.coordinates.len()];
+        let mut complete = true;
+        for drive in &file.drive {
+            let names = mechanism.coordinates.iter().map(|c| &c.name);
+            let found = names.clone().position(|n| *n == drive.coordinate.value);
+            let Some(k) = found else {
+                let known = names.cloned().collect();
+                self.unknown(&drive.coordinate, "coordinate", known);
+                complete = false;
+                continue;
+            };
+            let coordinate = &mechanism.coordinates[k];
+            if actuators[k].is_some() {
+                let coordinate = coordinate.name.clone();
+                let kind = ScenarioFaultKind::DrivenTwice { coordinate };
+                self.own_fault(&drive.coordinate.span, kind);
+                complete = false;
+                continue;
+            }
+            let Some(actuator) = self.actuator(drive, mechanism, coordinate) else {
+                complete = false;
+                continue;
+            };
+            if let Err(fault) = actuator.check(duration) {
+                let coordinate = coordinate.name.clone();
+                let span = drive.motion.as_ref().or(drive.velocity.as_ref());
+                let span = span.map_or(&drive.span, |written| &written.span);
+                self.own_fault(span, ScenarioFaultKind::Motion { coordinate, fault });
+                complete = false;
+            }
+            actuators[k] = Some(actuator);
+        }
+        let actuators = actuators
+            .into_iter()
+            .map(|actuator| actuator.unwrap_or(Actuator::Force(FREE)));
+        complete.then(|| actuators.collect())
+    }
+
+    fn actuator(
+        &mut self,
+        drive: &Located<DriveTable>,
+        mechanism: &Mechanism,
+        coordinate: &Coordinate,
+    ) -> Option<Actuator> {
+        let (position, force) = dimensions(mechanism, coordinate);
+        let rate = position.over(Dimension::TIME);
+        let given = [
+            ("force", drive.force.is_some()),
+            ("motion", drive.motion.is_some()),
+            ("velocity", drive.velocity.is_some()),
+            ("velocity_feedback", drive.velocity_feedback.is_some()),
+        ];
+        let found: Vec<&'static str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+        match drive.value {
+            DriveTable {
+                force: Some(ref signal),
+                motion: None,
+                velocity: None,
+                velocity_feedback: None,
+                ..
+            } => self.signal(signal, Some(force)).map(Actuator::Force),
+            DriveTable {
+                motion: Some(ref signal),
+                force: None,
+                velocity: None,
+                velocity_feedback: None,
+                ..
+            } => self.signal(signal, Some(position)).map(Actuator::Motion),
+            DriveTable {
+                velocity: Some(ref signal),
+                force: None,
+                motion: None,
+                velocity_feedback: None,
+                ..
+            } => Some(Actuator::Velocity {
+                // Where the coordinate starts is said by `[initial]`.
+                start: coordinate.home,
+                rate: self.signal(signal, rate)?,
+            }),
+            DriveTable {
+                velocity_feedback: Some(ref table),
+                force: None,
+                motion: None,
+                velocity: None,
+                ..
+            } => {
+                let gain = self.value(&table.gain, None);
+                let input_gain = self.value_or(&table.input_gain, None, 1.0);
+                let input = self.signal(&table.input, None);
+                Some(Actuator::VelocityFeedback {
+                    gain: gain?,
+                    input_gain: input_gain?,
+                    input: input?,
+                })
+            }
+            _ => {
+                let kind = FaultKind::ExactlyOne {
+                    what: "a drive".to_owned(),
+                    options: "`force`, `motion`, `velocity`, `velocity_feedback`",
+                    found,
+                };
+                self.fault(&drive.span, kind);
+                None
+            }
+        }
+    }
+
+    fn point_forces(
+        &mut self,
+        file: &ScenarioFile,
+        mechanism: &Mechanism,
+    ) -> Option<Vec<PointForce>> {
+        let mut forces = Vec::new();
+        for written in &file.point_force {
+            let output = self.output(&written.output, mechanism);
+            let direction =
+                self.context
+                    .direction(&self.scope, &written.direction, "the direction");
+            let force = self.signal(&written.force, Some(Dimension::FORCE));
+            forces.push((|| {
+                Some(PointForce {
+                    output: output?,
+                    direction: direction?,
+                    force: force?,
+                })
+            })());
+        }
+        forces.into_iter().collect()
+    }
+
+    fn output(&mut self, written: &Located<String>, mechanism: &Mechanism) -> Option<usize> {
+        let names = mechanism.outputs.iter().map(|o| &o.name);
+        let found = names.clone().position(|n| *n == written.value);
+        if found.is_none() {
+            let known = names.cloned().collect();
+            self.unknown(written, "output", known);
+        }
+        found
+    }
+
+    fn outputs(
+        &mut self,
+        written: &[Located<OutputTable>],
+        mechanism: &Mechanism,
+    ) -> Option<Vec<OutputRequest>> {
+        let usual = vec![Quantity::Position, Quantity::Deflection];
+        if written.is_empty() {
+            let request = |output| OutputRequest {
+                output,
+                quantities: usual.clone(),
+                axes: Axes::Inertial,
+            };
+            return Some((0..mechanism.outputs.len()).map(request).collect());
+        }
+        for (i, table) in written.iter().enumerate() {
+            let name = &table.point.value;
+            if written[..i].iter().any(|other| other.point.value == *name) {
+                let (what, name) = ("output of the scenario", name.clone());
+                self.fault(&table.point.span, FaultKind::DuplicateName { what, name });
+            }
+        }
+        let requests: Vec<Option<OutputRequest>> = written
+            .iter()
+            .map(|table| {
+                let mut quantities: Vec<Quantity> = Vec::new();
+                for quantity in table.quantities.iter().copied().map(Quantity::from) {
+                    if !quantities.contains(&quantity) {
+                        quantities.push(quantity);
+                    }
+                }
+                Some(OutputRequest {
+                    output: self.output(&table.point, mechanism)?,
+                    quantities: if quantities.is_empty() {
+                        usual.clone()
+                    } else {
+                        quantities
+                    },
+                    axes: match table.axes {
+                        AxesName::Inertial => Axes::Inertial,
+                        AxesName::Body => Axes::Body,
+                    },
+                })
+            })
+            .collect();
+        requests.into_iter().collect()
+    }
+}
+
+impl From<QuantityName> for Quantity {
+    fn from(name: QuantityName) -> Self {
+        match name {
+            QuantityName::Position => Self::Position,
+            QuantityName::Deflection => Self::Deflection,
+            QuantityName::Velocity => Self::Velocity,
+            QuantityName::Acceleration => Self::Acceleration,
+            QuantityName::Rotation => Self::Rotation,
+            QuantityName::AngularVelocity => Self::AngularVelocity,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `reduce simulate`: the full and the reduced model side by side in time.
+
+mod chart;
+mod interrupt;
+mod summary;
+
+use super::Outcome;
+use crate::args::SimulateArgs;
+use crate::diagnostics::{self, CommandError, Failure};
+use crate::progress::Progress;
+use interrupt::Interrupt;
+use reducer::approximation::SampleDatabase;
+use reducer::dynamics::comparison::compare;
+use reducer::dynamics::deflection::rigid_outputs;
+use reducer::dynamics::full::{self, FullError, FullReport};
+use reducer::dynamics::record::Record;
+use reducer::dynamics::reduced::{self, ReducedError, ReducedReport};
+use reducer::dynamics::scenario::{self, Scenario};
+use reducer::pipeline;
+use reducer::reduced_model::{Evaluator, ReducedModel};
+use reducer::sampling::MechanismModel;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use summary::Summary;
+
+/// A run of one model.
+struct Run<R, E> {
+    record: Record,
+    result: Result<R, E>,
+    seconds: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
+    let scenario = scenario::load(&args.scenario)
+        .map_err(|faults| Failure::new(faults.faults, faults.sources))?;
+    let folder = match &args.output {
+        Some(folder) => folder.clone(),
+        None => PathBuf::from(format!("{}-simulation", scenario.name)),
+    };
+    super::use_threads(args.jobs)?;
+    let mechanism = &scenario.mechanism;
+    let local =
+        MechanismModel::new(mechanism).map_err(|e| Failure::one(e).with_sources(mechanism))?;
+    let interrupt = Interrupt::listen()?;
+    let progress = Progress::new();
+    let (model, reduction_seconds) = reduced_model(&scenario, &local, &folder, &progress)?;
+    super::same_coordinates(&model, &local)?;
+    let full = run_full(&scenario, &local, &progress, &interrupt);
+    let reduced = run_reduced(&scenario, &model, &full.record, &interrupt)?;
+    drop(progress);
+    write(&folder, &scenario, &full.record, &reduced.record)?;
+    let report = match &full.result {
+        Ok(report) => *report,
+        Err(error) => {
+            return Err(Failure::one(error.clone()).with_sources(mechanism));
+        }
+    };
+    let summary = Summary {
+        scenario: scenario.name.clone(),
+        differences: compare(&full.record, &reduced.record),
+        full_energy: summary::Balance::of(&full.record),
+        reduced_energy: summary::Balance::of(&reduced.record),
+        full_seconds: full.seconds,
+        reduced_seconds: reduced.seconds,
+        reduction_seconds,
+        full_report: report,
+        reduced_report: reduced.result,
+        reached: report.reached,
+        interrupted: interrupt.is_asked(),
+        model_within_tolerance: model.provenance.reached,
+    };
+    let text = if args.json {
+        format!("{}\n", summary.as_json())
+    } else {
+        summary.as_text(&folder)
+    };
+    diagnostics::print(&text)?;
+    Ok(if summary.is_complete() {
+        Outcome::Done
+    } else {
+        Outcome::FellShort
+    })
+}
+
+/// The model the scenario names, or that of its mechanism; and the time it took to reduce.
+fn reduced_model(
+    scenario: &Scenario,
+    local: &MechanismModel,
+    folder: &Path,
+    progress: &Progress,
+) -> Result<(ReducedModel, Option<f64>), Failure> {
+    if let Some(path) = &scenario.model {
+        return Ok((super::read_model(path)?, None));
+    }
+    let start = Instant::now();
+    let fingerprint = reducer::approximation::LocalModel::fingerprint(local);
+    let mut database = SampleDatabase::open(&folder.join(".samples"), fingerprint)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let settings = &scenario.mechanism.approximation;
+    let (model, _) = pipeline::reduce(local, settings, progress, &mut database)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    Ok((model, Some(start.elapsed().as_secs_f64())))
+}
+
+fn run_full(
+    scenario: &Scenario,
+    local: &MechanismModel,
+    progress: &Progress,
+    interrupt: &Interrupt,
+) -> Run<FullReport, FullError> {
+    let mut record = Record::new(scenario, &[]);
+    let mut lost = None;
+    let start = Instant::now();
+    let result = full::simulate(
+        local.reducer(),
+        &scenario.drives,
+        &scenario.initial,
+        &scenario.full,
+        &mut |instant| {
+            if instant.sample {
+                match rigid_outputs(local.reducer(), &instant.theta) {
+                    Ok(rigid) => record.add_full(instant, &rigid),
+                    Err(fault) => {
+                        let time = instant.time;
+                        lost = Some(FullError::Reference { time, fault });
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            progress.simulating(instant.time, scenario.duration);
+            interrupt.flow()
+        },
+    );
+    let result = match lost {
+        Some(error) => Err(error),
+        None => result,
+    };
+    Run {
+        record,
+        result,
+        seconds: start.elapsed().as_secs_f64(),
+    }
+}
+
+/// Runs the reduced model as long as the full one ran; only a further Ctrl-C ends it earlier.
+fn run_reduced(
+    scenario: &Scenario,
+    model: &ReducedModel,
+    full: &Record,
+    interrupt: &Interrupt,
+) -> Result<Run<ReducedReport, ReducedError>, Failure> {
+    let evaluator = Evaluator::new(model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let layout = &model.layout;
+    let modal: Vec<String> = layout.coordinates[layout.n_rigid..]
+        .iter()
+        .map(|c| c.name.clone())
+        .collect();
+    let mut record = Record::new(scenario, &modal);
+    let already_asked = interrupt.is_asked();
+    let start = Instant::now();
+    let result = reduced::simulate(
+        &evaluator,
+        &scenario.drives,
+        &scenario.initial,
+        &scenario.reduced,
+        &mut |instant| {
+            if record.rows.len() == full.rows.len() {
+                return ControlFlow::Break(());
+            }
+            record.add_reduced(instant);
+            if already_asked {
+                ControlFlow::Continue(())
+            } else {
+                interrupt.flow()
+            }
+        },
+    );
+    Ok(Run {
+        record,
+        result,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+fn write(
+    folder: &Path,
+    scenario: &Scenario,
+    full: &Record,
+    reduced: &Record,
+) -> Result<(), Failure> {
+    let files = [
+        ("full.csv".to_owned(), full.to_csv().into_bytes()),
+        ("reduced.csv".to_owned(), reduced.to_csv().into_bytes()),
+        (
+            "comparison.svg".to_owned(),
+            chart::draw(&scenario.name, full, reduced).into_bytes(),
+        ),
+    ];
+    exporters::write_set(folder, &files).map_err(|e| Failure::one(CommandError::from(e)))
+}

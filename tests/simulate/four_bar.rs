@@ -1,0 +1,120 @@
+//! The flexible four-bar in a point-to-point motion: the reduced model against the full one.
+
+use crate::support::{reduce_mechanism, scenario_file};
+use reducer::dynamics::comparison::{Difference, compare};
+use reducer::dynamics::deflection::rigid_outputs;
+use reducer::dynamics::record::Record;
+use reducer::dynamics::scenario::{self, Scenario};
+use reducer::dynamics::{full, reduced};
+use reducer::reduced_model::{Component, Evaluator, ReducedModel};
+use reducer::sampling::MechanismModel;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The scenario of `data/scenarios`, and its full model in time.
+fn full_run() -> &'static (Scenario, Record) {
+    static RUN: OnceLock<(Scenario, Record)> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let path = Path::new("data/scenarios/four_bar_point_to_point.toml");
+        let scenario = scenario::load(path).unwrap();
+        let local = MechanismModel::new(&scenario.mechanism).unwrap();
+        let mut record = Record::new(&scenario, &[]);
+        full::simulate(
+            local.reducer(),
+            &scenario.drives,
+            &scenario.initial,
+            &scenario.full,
+            &mut |instant| {
+                if instant.sample {
+                    let rigid = rigid_outputs(local.reducer(), &instant.theta).unwrap();
+                    record.add_full(instant, &rigid);
+                }
+                ControlFlow::Continue(())
+            },
+        )
+        .unwrap();
+        (scenario, record)
+    })
+}
+
+fn differences(model: &ReducedModel) -> Vec<Difference> {
+    let (scenario, full) = full_run();
+    let evaluator = Evaluator::new(model).unwrap();
+    let mut record = Record::new(scenario, &[]);
+    reduced::simulate(
+        &evaluator,
+        &scenario.drives,
+        &scenario.initial,
+        &scenario.reduced,
+        &mut |instant| {
+            record.add_reduced(instant);
+            ControlFlow::Continue(())
+        },
+    )
+    .unwrap();
+    compare(full, &record)
+}
+
+/// Largest differences of the deflection of B and of the torque, in parts of their peaks.
+fn deflection_and_torque(name: &str, model: &ReducedModel) -> (f64, f64) {
+    let found = differences(model);
+    let of = |group: &str| found.iter().find(|d| d.name == group).unwrap().max;
+    let (deflection, torque) = (of("deflection_B"), of("force.theta"));
+    println!(
+        "{name}: deflection of B {:.3} %, torque {:.3} %",
+        100.0 * deflection,
+        100.0 * torque
+    );
+    (deflection, torque)
+}
+
+/// The model with M̄ independent of the modal coordinates.
+fn without_coupling(mut model: ReducedModel) -> ReducedModel {
+    let slope = |c: &Component| matches!(c, Component::MassFactorSlope { .. });
+    let columns: Vec<usize> = (0..model.components.dynamics.len())
+        .filter(|&c| slope(&model.components.dynamics[c]))
+        .collect();
+    assert!(!columns.is_empty());
+    let width = model.components.dynamics.len();
+    for piece in &mut model.boxes {
+        for row in piece.dynamics.coefficients.chunks_mut(width) {
+            for &column in &columns {
+                row[column] = 0.0;
+            }
+        }
+    }
+    model.components.constants.retain(|c| !slope(&c.component));
+    model
+}
+
+fn with_reduction(lines: &str) -> ReducedModel {
+    let text = format!(
+        "format = 1\nmechanism = \"DATA/four_bar.toml\"\nduration = 1\n[override]\ngravity = [0, 0, 0]\n[override.reduction]\n{lines}\n"
+    );
+    let (_folder, path) = scenario_file("reduction.toml", &text);
+    reduce_mechanism(&scenario::load(&path).unwrap().mechanism)
+}
+
+#[test]
+fn two_in_plane_internal_modes_follow_the_full_model() {
+    let model = with_reduction("internal_modes = { in_plane = \"xz\", count = 2 }");
+    assert_eq!(model.layout.n(), 4);
+    let (deflection, torque) = deflection_and_torque("1 + 1 + 2 in-plane modes", &model);
+    assert!(deflection < 0.015, "{deflection}");
+    assert!(torque < 0.012, "{torque}");
+
+    let (worse_deflection, worse_torque) =
+        deflection_and_torque("without coupling", &without_coupling(model));
+    assert!(worse_deflection > 2.0 * deflection, "{worse_deflection}");
+    assert!(worse_torque > 4.0 * torque, "{worse_torque}");
+}
+
+#[test]
+fn the_default_modes_follow_the_full_model() {
+    let model = reduce_mechanism(&full_run().0.mechanism);
+    assert_eq!(model.layout.n(), 7);
+    let (deflection, torque) = deflection_and_torque("1 + 1 + 5 modes", &model);
+    assert!(deflection < 0.015, "{deflection}");
+    assert!(torque < 0.012, "{torque}");
+}
