@@ -201,20 +201,15 @@ pub fn close_loop(
         &held,
         initial,
         &FullSettings::new(seconds, PERIOD),
-        &mut |instant| {
-            if instant.time == 0.0 {
-                return ControlFlow::Continue(());
+        &mut |instant| match controller.step(&sense(Some(instant))) {
+            Ok(answer) => {
+                watch(instant, &answer);
+                *held.inputs.borrow_mut() = answer;
+                ControlFlow::Continue(())
             }
-            match controller.step(&sense(Some(instant))) {
-                Ok(answer) => {
-                    watch(instant, &answer);
-                    *held.inputs.borrow_mut() = answer;
-                    ControlFlow::Continue(())
-                }
-                Err(e) => {
-                    fault = Some(e);
-                    ControlFlow::Break(())
-                }
+            Err(e) => {
+                fault = Some(e);
+                ControlFlow::Break(())
             }
         },
     )?;
