@@ -96,6 +96,16 @@ pub enum WriteError {
         /// The prefix.
         prefix: String,
     },
+    /// An option of generated source with a format that has none.
+    #[error(
+        "{option} is for generated source, not for {format}: leave it away, or export c or rust"
+    )]
+    NotSource {
+        /// The option.
+        option: &'static str,
+        /// The format.
+        format: &'static str,
+    },
     /// A model too large for generated code.
     #[error(
         "{what}: {found}, generated code holds at most {largest}: loosen the tolerance or use the JSON or HDF5 model"

@@ -36,11 +36,29 @@ pub fn export(
     options: &ExportOptions,
 ) -> Result<(), WriteError> {
     match format {
-        Format::Json => files::write_whole(path, &json::to_bytes(model)?),
-        Format::Hdf5 => files::write_whole(path, &hdf5::to_bytes(model)?),
+        Format::Json => {
+            refuse_source_options("json", options)?;
+            files::write_whole(path, &json::to_bytes(model)?)
+        }
+        Format::Hdf5 => {
+            refuse_source_options("hdf5", options)?;
+            files::write_whole(path, &hdf5::to_bytes(model)?)
+        }
         Format::C => files::write_set(path, &code::c_files(model, options)?),
         Format::Rust => files::write_set(path, &code::rust_files(model, options)?),
     }
+}
+
+/// Model files hold every number as it is and no names of source.
+fn refuse_source_options(format: &'static str, options: &ExportOptions) -> Result<(), WriteError> {
+    let refused = |option| Err(WriteError::NotSource { option, format });
+    if options.single {
+        return refused("--single");
+    }
+    if options.prefix.is_some() {
+        return refused("--prefix");
+    }
+    Ok(())
 }
 
 /// Writes `model.json`, `model.h5`, `c/`, `rust/` and `report.html` into `folder`. Everything is

@@ -88,12 +88,35 @@ fn nothing_is_written_where_something_cannot_be() {
     assert!(write_all(&m, None, folder.path(), &single).is_err());
     assert!(files(folder.path()).is_empty());
     m.boxes[0].dynamics.coefficients[3] = f64::NAN;
-    assert!(export(&m, Format::Json, &folder.path().join("m.json"), &single).is_err());
+    let path = folder.path().join("m.json");
+    assert!(export(&m, Format::Json, &path, &ExportOptions::default()).is_err());
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
     let m = model(&recipes()[1]);
     assert!(export(&m, Format::C, &blocked, &ExportOptions::default()).is_err());
     assert_eq!(files(folder.path()).len(), 1);
+}
+
+#[test]
+fn model_files_refuse_options_of_source() {
+    let m = model(&recipes()[1]);
+    let folder = tempfile::tempdir().unwrap();
+    let single = ExportOptions {
+        single: true,
+        prefix: None,
+    };
+    let prefix = ExportOptions {
+        single: false,
+        prefix: Some("arm".into()),
+    };
+    for (format, name) in [(Format::Json, "json"), (Format::Hdf5, "hdf5")] {
+        for (options, option) in [(&single, "--single"), (&prefix, "--prefix")] {
+            let error = export(&m, format, &folder.path().join("m"), options).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(option) && text.contains(name), "{text}");
+        }
+    }
+    assert!(files(folder.path()).is_empty());
 }
 
 #[test]
