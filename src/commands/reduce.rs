@@ -63,10 +63,12 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     progress.phase("surveying");
     let survey =
         survey(&model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))?;
-    exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default())
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let (written, unrepresented) = rayon::join(
+        || exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default()),
+        || local.unrepresented_modes(),
+    );
+    written.map_err(|e| Failure::one(CommandError::from(e)))?;
     talk::step(&format!("written to {}", folder.display()));
-    let unrepresented = local.unrepresented_modes();
     drop(progress);
     let seconds = start.elapsed().as_secs_f64();
     let text = if args.json {
