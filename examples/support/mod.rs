@@ -77,6 +77,7 @@ pub fn compile_c(name: &str, source: &Path, folder: &Path) -> Result<PathBuf, Fa
 }
 
 /// Compiles a controller in Rust with the generated crate.
+#[allow(dead_code)] // one example has no controller in Rust
 pub fn compile_rust(name: &str, source: &Path, folder: &Path) -> Result<PathBuf, Failure> {
     let program = folder.join("controller_rust");
     let rustc = || {
