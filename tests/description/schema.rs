@@ -43,7 +43,7 @@ fn the_worked_example_of_the_reference_is_valid() {
     let example = reference
         .split("```toml\n")
         .filter_map(|rest| rest.split("```").next())
-        .find(|block| block.starts_with("format = 1"))
+        .find(|block| block.lines().any(|line| line == "format = 1"))
         .unwrap();
     let resolver = |_: &Path| Err(reducer::description::FaultKind::MissingFormat);
     let mechanism = reducer::description::parse(example, "example.toml", &resolver)
