@@ -104,22 +104,10 @@ impl Evaluator<'_> {
         accel.iter().all(|a| a.is_finite())
     }
 
-    /// Power η̇ᵀD̄η̇ that damping takes out of the motion; zero where there is no model.
-    pub fn dissipated_power(
-        &self,
-        eta: &[f64],
-        rate: &[f64],
-        work: &mut Workspace,
-    ) -> Result<f64, EvaluationError> {
-        let n = self.n();
-        check_length("eta", eta.len(), n)?;
-        check_length("rate", rate.len(), n)?;
-        if self.locate_state(eta, &[rate], work) >= Status::Undefined {
-            return Ok(0.0);
-        }
-        self.evaluate_dynamics(work);
+    /// Power η̇ᵀD̄η̇ that damping takes out of the motion, at the configuration evaluated last.
+    pub(crate) fn dissipated_power(&self, rate: &[f64], work: &mut Workspace) -> f64 {
         let z = &mut work.bias;
-        reset(z, n);
+        reset(z, self.n());
         let mut power = 0.0;
         self.visit_dynamics(&work.values, &[], |component, v, _| match component {
             Component::DampingFactor { row, column } => z[column] += v * rate[row],
@@ -128,6 +116,6 @@ impl Evaluator<'_> {
             }
             _ => {}
         });
-        Ok(power + z.iter().map(|x| x * x).sum::<f64>())
+        power + z.iter().map(|x| x * x).sum::<f64>()
     }
 }

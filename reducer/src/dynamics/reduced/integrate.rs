@@ -247,13 +247,14 @@ impl Reporter<'_> {
 
 /// Derivative of the right-hand side along `v`, for the Newton iterations of the implicit method.
 fn directional_difference(system: &System<'_>, time: f64, x: &[f64], v: &[f64], out: &mut [f64]) {
-    let length = v.iter().map(|a| a * a).sum::<f64>().sqrt();
+    let active = &v[..system.n_active()];
+    let length = active.iter().map(|a| a * a).sum::<f64>().sqrt();
     if length == 0.0 {
         out.fill(0.0);
         return;
     }
     // Relative to the entries that move: states are of very different sizes.
-    let along: f64 = x.iter().zip(v).map(|(a, b)| (a * b).abs()).sum();
+    let along: f64 = x.iter().zip(active).map(|(a, b)| (a * b).abs()).sum();
     let step = DIFFERENCE * (1e-2 + along / length) / length;
     let moved = |sign: f64| -> Vec<f64> {
         let pairs = x.iter().zip(v);

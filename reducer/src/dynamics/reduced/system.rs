@@ -94,12 +94,17 @@ impl<'a> System<'a> {
 
     /// Number of entries of a state.
     pub fn n_state(&self) -> usize {
-        2 * self.free.len() + INTEGRALS
+        self.n_active() + INTEGRALS
     }
 
     /// Evaluations of the equations of motion so far.
     pub fn evaluations(&self) -> usize {
         self.evaluations.get()
+    }
+
+    /// Number of entries of a state that its derivative depends on; the integrals follow them.
+    pub fn n_active(&self) -> usize {
+        2 * self.free.len()
     }
 
     /// Inputs are taken from before this time.
@@ -212,10 +217,11 @@ impl<'a> System<'a> {
         for k in (0..self.s).filter(|&k| self.prescribed[k]) {
             scratch.actuator[k] = scratch.force[k] - scratch.external[k];
         }
-        if self.has_damping {
-            scratch.dissipation +=
-                self.evaluator
-                    .dissipated_power(&scratch.eta, &scratch.rate, &mut scratch.work)?;
+        if self.has_damping && status < Status::Undefined {
+            let power = self
+                .evaluator
+                .dissipated_power(&scratch.rate, &mut scratch.work);
+            scratch.dissipation += power;
         }
         Ok(status)
     }
