@@ -21,15 +21,24 @@ const GOAL: [f64; 2] = [0.02, 0.01];
 const SETTLED: f64 = 0.6;
 const END: f64 = 2.0;
 
-/// What is left of the vibration after the motion.
+/// What is left of the vibration after the motion, as root mean squares.
+#[derive(Debug, Clone, Copy)]
+pub struct Vibration {
+    /// Distance of the tip from its mean position (m).
+    pub position: f64,
+    /// Acceleration of the tip (m/s²).
+    pub acceleration: f64,
+    /// Largest distance of a cylinder from its end position at the end of the run (m).
+    pub end_error: f64,
+}
+
+/// The same motion twice.
 #[derive(Debug, Clone, Copy)]
 pub struct Residual {
-    /// Root mean square of the tip's acceleration (m/s²).
-    pub without_damping: f64,
-    /// The same with the damping loop.
-    pub with_damping: f64,
-    /// Largest distance of a cylinder from its end position with the damping loop (m).
-    pub end_error: f64,
+    /// Slow loop alone.
+    pub without_damping: Vibration,
+    /// With the damping loop.
+    pub with_damping: Vibration,
 }
 
 /// Runs the controller with and without its fast loop against the full model.
@@ -62,9 +71,9 @@ pub fn compare() -> Result<Residual, Failure> {
             [&[0.0][..], &initial.theta, &initial.rate, shown.as_slice()].concat()
         }
     };
-    let run = |argument| -> Result<(f64, f64), Failure> {
+    let run = |argument| -> Result<Vibration, Failure> {
         let mut controller = Controller::start(&program, argument)?;
-        let (mut squares, mut count) = (0.0, 0_u32);
+        let (mut positions, mut squares) = (Vec::new(), 0.0);
         let mut last = vec![0.0; 2];
         close_loop(
             &machine,
@@ -75,21 +84,25 @@ pub fn compare() -> Result<Residual, Failure> {
             &sense,
             &mut |instant, _| {
                 if instant.time > SETTLED {
+                    positions.push(instant.outputs[0].position);
                     squares += instant.outputs[0].acceleration.norm_squared();
-                    count += 1;
                 }
                 last.clone_from(&instant.theta);
             },
         )?;
+        let count = positions.len() as f64;
+        let mean = positions.iter().sum::<Vector3<f64>>() / count;
+        let spread: f64 = positions.iter().map(|p| (p - mean).norm_squared()).sum();
         let error = |k: usize| (last[k] - GOAL[k]).abs();
-        Ok(((squares / f64::from(count)).sqrt(), error(0).max(error(1))))
+        Ok(Vibration {
+            position: (spread / count).sqrt(),
+            acceleration: (squares / count).sqrt(),
+            end_error: error(0).max(error(1)),
+        })
     };
-    let (without_damping, _) = run("plain")?;
-    let (with_damping, end_error) = run("damped")?;
     Ok(Residual {
-        without_damping,
-        with_damping,
-        end_error,
+        without_damping: run("plain")?,
+        with_damping: run("damped")?,
     })
 }
 
@@ -98,12 +111,18 @@ fn main() -> Result<(), Failure> {
     println!(
         "Ralf-like manipulator, cylinders moved by 40 and 30 mm in 0.4 s, full model as the machine"
     );
-    println!("acceleration of the tip from {SETTLED} to {END} s, root mean square");
-    println!("  slow loop alone       {:>8.3} m/s²", r.without_damping);
-    println!("  with inertial damping {:>8.3} m/s²", r.with_damping);
     println!(
-        "cylinders end within {:.2} mm of their reference",
-        1e3 * r.end_error
+        "tip from {SETTLED} to {END} s, root mean square: position about its mean, acceleration"
     );
+    let print = |words, v: &Vibration| {
+        println!(
+            "  {words:<22}{:>6.2} mm {:>8.2} m/s², cylinders end within {:.2} mm",
+            1e3 * v.position,
+            v.acceleration,
+            1e3 * v.end_error
+        );
+    };
+    print("slow loop alone", &r.without_damping);
+    print("with inertial damping", &r.with_damping);
     Ok(())
 }
