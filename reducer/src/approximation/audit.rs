@@ -1,6 +1,7 @@
 //! A look at a finished approximation with points that took no part in it.
 
 use super::database::DatabaseError;
+use super::errors::Part;
 use super::points::{arcsine, halton};
 use super::region::Region;
 use super::store::SampleStore;
@@ -37,12 +38,7 @@ pub(super) fn excess(
     for sample in points.iter().filter_map(|p| store.get(p)).flatten() {
         if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
             let measure = context.rules.measure();
-            errors.push(context.scales.point_errors(
-                &sample.exact,
-                &sample.gyroscopic,
-                &c,
-                measure,
-            ));
+            errors.push(context.scales.point_errors(&sample, &c, measure, Part::All));
         }
     }
     let largest = context

@@ -1,6 +1,6 @@
 //! Errors of a finished model at points that no fit has seen.
 
-use super::errors::{Block, Measure, PointErrors, Scales, summarize};
+use super::errors::{Block, Measure, Part, PointErrors, Scales, summarize};
 use super::points::uniform;
 use super::region::Region;
 use super::sample::Sample;
@@ -80,12 +80,7 @@ pub fn check(
     let mut frequencies = Vec::new();
     for sample in &samples {
         if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
-            errors.push(scales.point_errors(
-                &sample.exact,
-                &sample.gyroscopic,
-                &c,
-                Measure::Frobenius,
-            ));
+            errors.push(scales.point_errors(&sample, &c, Measure::Frobenius, Part::All));
             let found = frequencies_hz(&c.mass, &c.stiffness, n, &internal);
             let exact = frequencies_hz(&sample.exact.mass, &sample.exact.stiffness, n, &internal);
             let relative = found

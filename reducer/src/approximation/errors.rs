@@ -1,8 +1,7 @@
 //! How far a model is from exact coefficients, block by block.
 
-use super::factors::{upper_factor, whitened_norm};
 use super::points::uniform;
-use super::sample::{Sample, modal_block};
+use super::sample::Sample;
 use crate::reduced_model::{BlockError, Domain, ModelCoefficients, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
 
@@ -81,6 +80,17 @@ pub(super) struct Scales {
     widths: Vec<f64>,
     /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
     combined: Option<[f64; 5]>,
+}
+
+/// Parts of a model that are fitted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Coefficients of the equations of motion.
+    Dynamics,
+    /// Outputs and load map.
+    Outputs,
+    /// Both.
+    All,
 }
 
 /// Errors of one point, one per block.
@@ -204,15 +214,31 @@ impl Scales {
         self.blocks[block as usize] > 0.0
     }
 
-    /// Errors of all blocks at one point.
+    /// Errors of the blocks of one part of the model at one point; zero for the other part.
     pub fn point_errors(
         &self,
-        exact: &Coefficients,
-        gyroscopic: &[f64],
+        sample: &Sample,
+        model: &ModelCoefficients,
+        measure: Measure,
+        part: Part,
+    ) -> PointErrors {
+        let mut errors = match part {
+            Part::Outputs => [0.0; N_BLOCKS],
+            Part::Dynamics | Part::All => self.dynamics_errors(sample, model, measure),
+        };
+        if part != Part::Dynamics {
+            errors[Block::Outputs as usize] = self.output_error(&sample.exact, model);
+        }
+        errors
+    }
+
+    fn dynamics_errors(
+        &self,
+        sample: &Sample,
         model: &ModelCoefficients,
         measure: Measure,
     ) -> PointErrors {
-        let n = exact.n();
+        let (exact, gyroscopic) = (&sample.exact, &sample.gyroscopic);
         let relative = |block: Block, value: &[f64], of: &[f64]| {
             self.relative(difference(value, of), norm(of), self.blocks[block as usize])
         };
@@ -222,11 +248,11 @@ impl Scales {
                 relative(Block::Stiffness, &model.stiffness, &exact.stiffness),
             ),
             Measure::Whitened => (
-                whitened(&model.mass, &exact.mass, n, 0),
-                whitened(&model.stiffness, &exact.stiffness, n, exact.n_rigid()),
+                sample.whitened_mass(&model.mass),
+                sample.whitened_stiffness(&model.stiffness),
             ),
         };
-        let (rate, accel) = test_motion(&exact.theta, n, &self.widths);
+        let (rate, accel) = test_motion(&exact.theta, exact.n(), &self.widths);
         let force = model_force(model, &rate, &accel);
         let exact_force = exact.inverse_dynamics(&rate, &accel);
         [
@@ -236,7 +262,7 @@ impl Scales {
             stiffness,
             relative(Block::Damping, &model.damping, &exact.damping),
             relative(Block::Force, &force, &exact_force).max(self.static_error(exact, model)),
-            self.output_error(exact, model),
+            0.0,
             self.combined_error(exact, gyroscopic, model),
         ]
     }
@@ -338,17 +364,6 @@ fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64]) -> Vec<f6
             f
         })
         .collect()
-}
-
-/// ‖F⁻¹(Â−A)F⁻ᵀ‖ on rows and columns from `first` on, A = F Fᵀ.
-fn whitened(model: &[f64], exact: &[f64], n: usize, first: usize) -> f64 {
-    let of = modal_block(exact, n, first);
-    let found = modal_block(model, n, first);
-    let delta: Vec<f64> = found.iter().zip(&of).map(|(a, b)| a - b).collect();
-    if delta.iter().all(|d| *d == 0.0) {
-        return 0.0;
-    }
-    upper_factor(&of, n - first).map_or(f64::MAX, |u| whitened_norm(&u, &delta, n - first))
 }
 
 pub(super) fn norm(a: &[f64]) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::factors::{
     lower_factor, lower_factor_slope, quaternion, quaternion_slope, quaternion_turned,
-    upper_factor, upper_factor_slope,
+    upper_factor, upper_factor_slope, whitened_norm,
 };
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, ModelForm, ModelLayout};
@@ -76,6 +76,24 @@ impl Sample {
             (sample.mass_factor, sample.stiffness_factor) = (u, l);
         }
         Ok(sample)
+    }
+
+    /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ.
+    pub fn whitened_mass(&self, model: &[f64]) -> f64 {
+        whitened(&self.mass_factor, model, &self.exact.mass, self.exact.n())
+    }
+
+    /// ‖L⁻¹(K̂−K̄)L⁻ᵀ‖ on δ, K̄ = LLᵀ.
+    pub fn whitened_stiffness(&self, model: &[f64]) -> f64 {
+        let (n, s) = (self.exact.n(), self.exact.n_rigid());
+        // In the opposite order L is an upper factor, and the norm is the same.
+        let opposite = |a: Vec<f64>| a.into_iter().rev().collect::<Vec<f64>>();
+        whitened(
+            &opposite(self.stiffness_factor.clone()),
+            &opposite(modal_block(model, n, s)),
+            &opposite(modal_block(&self.exact.stiffness, n, s)),
+            n - s,
+        )
     }
 
     /// θ.
@@ -181,6 +199,18 @@ pub(super) fn has_gradient(component: Component) -> bool {
             | C::Position { .. }
             | C::Quaternion { .. }
     )
+}
+
+/// ‖U⁻¹(Â−A)U⁻ᵀ‖, A = UUᵀ; without U it is found first.
+fn whitened(u: &[f64], model: &[f64], exact: &[f64], n: usize) -> f64 {
+    let delta: Vec<f64> = model.iter().zip(exact).map(|(a, b)| a - b).collect();
+    if delta.iter().all(|d| *d == 0.0) {
+        return 0.0;
+    }
+    if u.is_empty() {
+        return upper_factor(exact, n).map_or(f64::MAX, |u| whitened_norm(&u, &delta, n));
+    }
+    whitened_norm(u, &delta, n)
 }
 
 /// Rows and columns of δ.

@@ -1,6 +1,6 @@
 //! A finished model beside the exact one at chosen points.
 
-use super::errors::{Block, Measure, Scales};
+use super::errors::{Block, Measure, Part, Scales};
 use super::sample::Sample;
 use super::source::LocalModel;
 use crate::reduced_model::{Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace};
@@ -40,12 +40,7 @@ pub fn trace(
     let mut work = Workspace::default();
     let mut compare = |sample: Sample| {
         let reduced = evaluator.coefficients(sample.theta(), &mut work).ok()?;
-        let errors = scales.point_errors(
-            &sample.exact,
-            &sample.gyroscopic,
-            &reduced,
-            Measure::Frobenius,
-        );
+        let errors = scales.point_errors(&sample, &reduced, Measure::Frobenius, Part::All);
         Some(TracedPoint {
             errors: Block::ALL
                 .into_iter()

@@ -1,6 +1,6 @@
 //! One attempt at one box: fit, measure at fresh points, drop what is not needed.
 
-use super::errors::{PointErrors, Scales, summarize};
+use super::errors::{Block, N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::region::Region;
 use super::rules::Rules;
@@ -80,7 +80,7 @@ impl Context<'_> {
             &self.terms(outputs_degree),
             &self.components.outputs,
         );
-        let errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+        let errors = self.errors(region, &dynamics, &outputs, Part::All, &samples.validation);
         Trial {
             dynamics,
             outputs,
@@ -118,15 +118,21 @@ impl Context<'_> {
         .table(components)
     }
 
-    /// Errors through the evaluator that users get.
+    /// Errors of a part of the model, through the evaluator that users get.
     pub fn errors(
         &self,
         region: &Region,
         dynamics: &Table,
         outputs: &Table,
+        part: Part,
         at: &[&Sample],
     ) -> Vec<PointErrors> {
-        let tables = BoxModel {
+        let huge = [f64::MAX; N_BLOCKS];
+        let finite = |table: &Table| table.coefficients.iter().all(|c| c.is_finite());
+        if !finite(dynamics) || !finite(outputs) {
+            return vec![huge; at.len()];
+        }
+        let model = self.single_box_model(BoxModel {
             lower: region.lower.clone(),
             upper: region.upper.clone(),
             dynamics: dynamics.clone(),
@@ -134,25 +140,20 @@ impl Context<'_> {
             definite: None,
             reached: false,
             errors: Vec::new(),
-        };
-        let model = self.single_box_model(tables);
-        let huge = [f64::MAX; super::errors::N_BLOCKS];
-        let Ok(evaluator) = Evaluator::new(&model) else {
-            return vec![huge; at.len()];
-        };
+        });
+        let evaluator = Evaluator::prepared(&model);
         let mut work = Workspace::default();
+        let mut coefficients = |theta: &[f64]| match part {
+            Part::All => evaluator.coefficients(theta, &mut work),
+            Part::Dynamics => evaluator.coefficients_of_dynamics(theta, &mut work),
+            Part::Outputs => evaluator.coefficients_of_outputs(theta, &mut work),
+        };
+        let measure = self.rules.measure();
         at.iter()
-            .map(
-                |sample| match evaluator.coefficients(sample.theta(), &mut work) {
-                    Ok(c) => self.scales.point_errors(
-                        &sample.exact,
-                        &sample.gyroscopic,
-                        &c,
-                        self.rules.measure(),
-                    ),
-                    Err(_) => huge,
-                },
-            )
+            .map(|sample| match coefficients(sample.theta()) {
+                Ok(c) => self.scales.point_errors(sample, &c, measure, part),
+                Err(_) => huge,
+            })
             .collect()
     }
 
@@ -212,28 +213,35 @@ impl Context<'_> {
             mut errors,
         } = trial;
         if self.rules.is_adaptive_degree() {
-            // Boxes with equal terms are evaluated faster than boxes with fewer ones.
-            if self.rules.objective == Objective::Size {
-                dynamics = Trimming {
-                    context: self,
-                    region,
-                    samples,
-                    table: &dynamics,
-                    other: &outputs,
-                    is_dynamics: true,
-                }
-                .table();
-            }
-            outputs = Trimming {
+            let trimming = |part| Trimming {
                 context: self,
                 region,
                 samples,
-                table: &outputs,
-                other: &dynamics,
-                is_dynamics: false,
+                dynamics: &dynamics,
+                outputs: &outputs,
+                errors: &errors,
+                part,
+            };
+            // Boxes with equal terms are evaluated faster than boxes with fewer ones.
+            let smaller_dynamics = match self.rules.objective {
+                Objective::Size => trimming(Part::Dynamics).trimmed(),
+                Objective::Speed => None,
+            };
+            let smaller_outputs = trimming(Part::Outputs).trimmed();
+            if let Some(smaller) = smaller_dynamics {
+                dynamics = smaller.table;
+                for (error, now) in errors.iter_mut().zip(smaller.errors) {
+                    let outputs = error[Block::Outputs as usize];
+                    *error = now;
+                    error[Block::Outputs as usize] = outputs;
+                }
             }
-            .table();
-            errors = self.errors(region, &dynamics, &outputs, &samples.validation);
+            if let Some(smaller) = smaller_outputs {
+                outputs = smaller.table;
+                for (error, now) in errors.iter_mut().zip(smaller.errors) {
+                    error[Block::Outputs as usize] = now[Block::Outputs as usize];
+                }
+            }
         }
         BoxModel {
             lower: region.lower.clone(),

@@ -1,6 +1,6 @@
 //! Terms that a fitted table can do without.
 
-use super::errors::N_BLOCKS;
+use super::errors::{N_BLOCKS, Part, PointErrors};
 use super::region::Region;
 use super::sample::Sample;
 use super::trial::{Context, TrialSamples, term_sizes};
@@ -14,16 +14,26 @@ pub(super) struct Trimming<'a> {
     pub context: &'a Context<'a>,
     pub region: &'a Region,
     pub samples: &'a TrialSamples<'a>,
-    pub table: &'a Table,
-    /// The box's other table.
-    pub other: &'a Table,
-    pub is_dynamics: bool,
+    pub dynamics: &'a Table,
+    pub outputs: &'a Table,
+    /// At the validation points, as the tables are.
+    pub errors: &'a [PointErrors],
+    /// The part whose table is trimmed.
+    pub part: Part,
+}
+
+/// A table with fewer terms.
+pub(super) struct Trimmed {
+    pub table: Table,
+    /// Errors of its part of the model at the validation points.
+    pub errors: Vec<PointErrors>,
 }
 
 impl Trimming<'_> {
     /// Drops as many of the smallest terms as leave every block's error within a tenth of its
     /// tolerance of what it was, and below the target if it was; then fits what is left again.
-    pub fn table(&self) -> Table {
+    /// Absent where nothing can be dropped.
+    pub fn trimmed(&self) -> Option<Trimmed> {
         let fast: Vec<&Sample> = self
             .samples
             .validation
@@ -32,53 +42,67 @@ impl Trimming<'_> {
             .chain(self.samples.fit.iter().take(SEARCHED))
             .copied()
             .collect();
-        let before = self.ratios(self.table, &fast);
+        let before = self.ratios(&self.errors_of(self.table(), &fast));
         let refit = self.context.options().interpolate_ends;
-        let order = terms_by_size(self.table, self.components(), if refit { 2 } else { 1 });
+        let order = terms_by_size(self.table(), self.components(), if refit { 2 } else { 1 });
         let (mut dropped, mut excess) = (0, order.len() + 1);
         while excess - dropped > 1 {
             let middle = (dropped + excess) / 2;
-            if self.is_acceptable(&self.without(&order[..middle], refit), &fast, &before) {
+            let smaller = self.without(&order[..middle], refit);
+            if self.is_acceptable(&self.errors_of(&smaller, &fast), &before) {
                 dropped = middle;
             } else {
                 excess = middle;
             }
         }
-        let before = self.ratios(self.table, &self.samples.validation);
+        if dropped == 0 {
+            return None;
+        }
+        let before = self.ratios(self.errors);
         for refit in [true, false] {
-            let smaller = self.without(&order[..dropped], refit);
-            if self.is_acceptable(&smaller, &self.samples.validation, &before) {
-                return smaller;
+            let table = self.without(&order[..dropped], refit);
+            let errors = self.errors_of(&table, &self.samples.validation);
+            if self.is_acceptable(&errors, &before) {
+                return Some(Trimmed { table, errors });
             }
             if self.context.options().interpolate_ends {
                 break;
             }
         }
-        self.table.clone()
+        None
+    }
+
+    fn table(&self) -> &Table {
+        match self.part {
+            Part::Outputs => self.outputs,
+            Part::Dynamics | Part::All => self.dynamics,
+        }
     }
 
     fn components(&self) -> &[Component] {
         let lists = self.context.components;
-        if self.is_dynamics {
-            &lists.dynamics
-        } else {
-            &lists.outputs
+        match self.part {
+            Part::Outputs => &lists.outputs,
+            Part::Dynamics | Part::All => &lists.dynamics,
         }
     }
 
-    fn ratios(&self, candidate: &Table, at: &[&Sample]) -> [f64; N_BLOCKS] {
-        let (dynamics, outputs) = if self.is_dynamics {
-            (candidate, self.other)
-        } else {
-            (self.other, candidate)
+    fn errors_of(&self, candidate: &Table, at: &[&Sample]) -> Vec<PointErrors> {
+        let (dynamics, outputs) = match self.part {
+            Part::Outputs => (self.dynamics, candidate),
+            Part::Dynamics | Part::All => (candidate, self.outputs),
         };
-        let errors = self.context.errors(self.region, dynamics, outputs, at);
-        self.context.rules.ratios(&errors, self.context.scales)
+        self.context
+            .errors(self.region, dynamics, outputs, self.part, at)
     }
 
-    fn is_acceptable(&self, candidate: &Table, at: &[&Sample], before: &[f64; N_BLOCKS]) -> bool {
+    fn ratios(&self, errors: &[PointErrors]) -> [f64; N_BLOCKS] {
+        self.context.rules.ratios(errors, self.context.scales)
+    }
+
+    fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
         let limit = |before: f64| (before + 0.1).min(self.context.rules.target.max(before + 1e-12));
-        self.ratios(candidate, at)
+        self.ratios(errors)
             .iter()
             .zip(before)
             .all(|(after, before)| *after <= limit(*before))
@@ -86,11 +110,11 @@ impl Trimming<'_> {
 
     fn without(&self, dropped: &[usize], refit: bool) -> Table {
         if refit {
-            let terms = kept_terms(self.table, dropped);
+            let terms = kept_terms(self.table(), dropped);
             self.context
                 .fit_table(self.region, self.samples, &terms, self.components())
         } else {
-            kept_rows(self.table, dropped, self.components().len())
+            kept_rows(self.table(), dropped, self.components().len())
         }
     }
 }

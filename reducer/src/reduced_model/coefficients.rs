@@ -77,9 +77,19 @@ impl Evaluator<'_> {
         theta: &[f64],
         work: &mut Workspace,
     ) -> Result<ModelCoefficients, EvaluationError> {
-        let (n, s) = (self.n(), self.n_rigid());
-        check_length("theta", theta.len(), s)?;
-        let mut out = ModelCoefficients::zero(n, self.model.layout.loaded.len());
+        let mut out = self.coefficients_of_dynamics(theta, work)?;
+        self.fill_outputs(theta, &mut out, work)?;
+        Ok(out)
+    }
+
+    /// All coefficients but those of outputs and loads, which are zero.
+    pub(crate) fn coefficients_of_dynamics(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<ModelCoefficients, EvaluationError> {
+        check_length("theta", theta.len(), self.n_rigid())?;
+        let mut out = ModelCoefficients::zero(self.n(), self.model.layout.loaded.len());
         out.status = self.locate(theta, work);
         if out.status >= Status::Undefined {
             return Ok(out);
@@ -92,11 +102,37 @@ impl Evaluator<'_> {
         if !self.stores_gravity() {
             out.gravity.clone_from(&out.force);
         }
+        Ok(out)
+    }
+
+    /// The coefficients of outputs and loads; the rest is zero.
+    pub(crate) fn coefficients_of_outputs(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<ModelCoefficients, EvaluationError> {
+        check_length("theta", theta.len(), self.n_rigid())?;
+        let mut out = ModelCoefficients::zero(self.n(), self.model.layout.loaded.len());
+        out.status = self.locate(theta, work);
+        self.fill_outputs(theta, &mut out, work)?;
+        Ok(out)
+    }
+
+    fn fill_outputs(
+        &self,
+        theta: &[f64],
+        out: &mut ModelCoefficients,
+        work: &mut Workspace,
+    ) -> Result<(), EvaluationError> {
+        if out.status >= Status::Undefined {
+            return Ok(());
+        }
+        let n = self.n();
         let mut eta = vec![0.0; n];
-        eta[..s].copy_from_slice(theta);
+        eta[..theta.len()].copy_from_slice(theta);
         out.load_map = self.load_map(work);
         out.outputs = self.outputs(&eta, &vec![0.0; n], work)?.0;
-        Ok(out)
+        Ok(())
     }
 
     /// The same as a document.

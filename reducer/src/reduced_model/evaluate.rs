@@ -64,6 +64,11 @@ impl<'m> Evaluator<'m> {
     /// Validates the model and prepares its tables.
     pub fn new(model: &'m ReducedModel) -> Result<Self, InvalidModel> {
         model.validate()?;
+        Ok(Self::prepared(model))
+    }
+
+    /// Prepares the tables of a model that is valid by the way it was made.
+    pub(crate) fn prepared(model: &'m ReducedModel) -> Self {
         let s = model.layout.n_rigid;
         let lists = &model.components;
         let constants = |output: bool| {
@@ -71,7 +76,7 @@ impl<'m> Evaluator<'m> {
             lists.constants.iter().filter(of_kind).copied().collect()
         };
         let flat = |table, n| FlatTable::new(table, s, n);
-        Ok(Self {
+        Self {
             model,
             dynamics: model
                 .boxes
@@ -85,7 +90,7 @@ impl<'m> Evaluator<'m> {
                 .collect(),
             dynamic_constants: constants(false),
             output_constants: constants(true),
-        })
+        }
     }
 
     /// The model.
