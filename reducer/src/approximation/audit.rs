@@ -38,7 +38,7 @@ pub(super) fn excess(
     for sample in points.iter().filter_map(|p| store.get(p)).flatten() {
         if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
             let measure = context.rules.measure();
-            errors.push(context.scales.point_errors(&sample, &c, measure, Part::All));
+            errors.push(context.scales.point_errors(sample, &c, measure, Part::All));
         }
     }
     let largest = context

@@ -63,7 +63,7 @@ pub fn check(
         })
         .collect();
     let samples: Vec<Sample> = samples.into_iter().flatten().collect();
-    let mut scales = Scales::new(&samples, &model.layout.domain);
+    let mut scales = Scales::new(&samples);
     let settings = &model.provenance.settings;
     if settings
         .tolerances
@@ -75,21 +75,22 @@ pub fn check(
     let internal: Vec<usize> = (0..n)
         .filter(|&i| model.layout.coordinates[i].kind == CoordinateKind::Internal)
         .collect();
-    let mut work = Workspace::default();
-    let mut errors: Vec<PointErrors> = Vec::with_capacity(samples.len());
-    let mut frequencies = Vec::new();
-    for sample in &samples {
-        if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
-            errors.push(scales.point_errors(&sample, &c, Measure::Frobenius, Part::All));
+    let compared: Vec<Option<(PointErrors, f64)>> = samples
+        .par_iter()
+        .map_init(Workspace::default, |work, sample| {
+            let c = evaluator.coefficients(sample.theta(), work).ok()?;
+            let errors = scales.point_errors(sample, &c, Measure::Frobenius, Part::All);
             let found = frequencies_hz(&c.mass, &c.stiffness, n, &internal);
             let exact = frequencies_hz(&sample.exact.mass, &sample.exact.stiffness, n, &internal);
             let relative = found
                 .iter()
                 .zip(&exact)
                 .map(|(f, e)| (f - e).abs() / e.max(f64::MIN_POSITIVE));
-            frequencies.push(relative.fold(0.0, f64::max));
-        }
-    }
+            Some((errors, relative.fold(0.0, f64::max)))
+        })
+        .collect();
+    let (errors, frequencies): (Vec<PointErrors>, Vec<f64>) =
+        compared.into_iter().flatten().unzip();
     Ok(CheckReport {
         errors: summarize(&errors, &scales),
         worst: worst_points(&samples, &errors, &scales),

@@ -1,8 +1,7 @@
 //! How far a model is from exact coefficients, block by block.
 
-use super::points::uniform;
 use super::sample::Sample;
-use crate::reduced_model::{BlockError, Domain, ModelCoefficients, OutputMotion};
+use crate::reduced_model::{BlockError, ModelCoefficients, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
 
 /// Blocks of a model that have a tolerance.
@@ -76,8 +75,6 @@ pub(super) struct Scales {
     /// Per output: spread of the position, translational and rotational part of the Jacobian.
     outputs: Vec<[f64; 3]>,
     load_map: f64,
-    /// Range of θ per coordinate.
-    widths: Vec<f64>,
     /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
     combined: Option<[f64; 5]>,
 }
@@ -97,21 +94,12 @@ pub(super) enum Part {
 pub(super) type PointErrors = [f64; N_BLOCKS];
 
 impl Scales {
-    pub fn new(probes: &[Sample], domain: &Domain) -> Self {
-        let widths: Vec<f64> = domain
-            .lower
-            .iter()
-            .zip(&domain.upper)
-            .map(|(l, u)| u - l)
-            .collect();
+    pub fn new(probes: &[Sample]) -> Self {
         let rms = |value: &dyn Fn(&Sample) -> f64| {
             let sum: f64 = probes.iter().map(|p| value(p).powi(2)).sum();
             (sum / probes.len().max(1) as f64).sqrt()
         };
-        let forces = |p: &Sample| {
-            let (rate, accel) = test_motion(p.theta(), p.exact.n(), &widths);
-            norm(&p.exact.inverse_dynamics(&rate, &accel))
-        };
+        let forces = |p: &Sample| norm(&p.test.force);
         let n_outputs = probes.first().map_or(0, |p| p.exact.outputs.len());
         let outputs = (0..n_outputs)
             .map(|o| {
@@ -157,7 +145,6 @@ impl Scales {
                     .sum::<f64>()
                     .sqrt()
             }),
-            widths,
         }
     }
 
@@ -252,16 +239,15 @@ impl Scales {
                 sample.whitened_stiffness(&model.stiffness),
             ),
         };
-        let (rate, accel) = test_motion(&exact.theta, exact.n(), &self.widths);
-        let force = model_force(model, &rate, &accel);
-        let exact_force = exact.inverse_dynamics(&rate, &accel);
+        let test = &sample.test;
+        let force = model_force(model, &test.rate, &test.accel, exact.n_rigid());
         [
             mass,
             relative(Block::Gyroscopic, &model.gyroscopic, gyroscopic),
             relative(Block::Gravity, &model.gravity, &exact.gravity),
             stiffness,
             relative(Block::Damping, &model.damping, &exact.damping),
-            relative(Block::Force, &force, &exact_force).max(self.static_error(exact, model)),
+            relative(Block::Force, &force, &test.force).max(self.static_error(exact, model)),
             0.0,
             self.combined_error(exact, gyroscopic, model),
         ]
@@ -336,28 +322,15 @@ impl Scales {
     }
 }
 
-/// A rigid motion at η^δ = 0 that θ fixes: a few ranges per second, a few tens per second squared.
-fn test_motion(theta: &[f64], n: usize, widths: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let seed = theta.iter().fold(17_u64, |seed, t| {
-        seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    });
-    let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
-    for (k, width) in widths.iter().enumerate() {
-        rate[k] = 3.0 * width * (2.0 * uniform(seed.wrapping_add(2 * k as u64)) - 1.0);
-        accel[k] = 30.0 * width * (2.0 * uniform(seed.wrapping_add(2 * k as u64 + 1)) - 1.0);
-    }
-    (rate, accel)
-}
-
-/// Inverse dynamics from coefficients at η^δ = 0.
-fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64]) -> Vec<f64> {
+/// Inverse dynamics from coefficients at η^δ = 0, for a motion of the first `s` coordinates.
+fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64], s: usize) -> Vec<f64> {
     let n = rate.len();
     (0..n)
         .map(|i| {
             let mut f = -model.force[i];
-            for j in 0..n {
+            for j in 0..s {
                 f += model.mass[i * n + j] * accel[j] + model.damping[i * n + j] * rate[j];
-                for k in 0..n {
+                for k in 0..s {
                     f += model.gyroscopic[(i * n + j) * n + k] * rate[j] * rate[k];
                 }
             }

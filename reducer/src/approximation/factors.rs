@@ -52,22 +52,25 @@ fn reversed(a: &[f64]) -> Vec<f64> {
 
 /// A ← U⁻¹ A U⁻ᵀ for upper triangular U.
 pub(super) fn whiten(u: &[f64], a: &mut [f64], n: usize) {
-    for column in 0..n {
-        for i in (0..n).rev() {
-            let mut value = a[i * n + column];
-            for k in i + 1..n {
-                value -= u[i * n + k] * a[k * n + column];
+    let inverse: Vec<f64> = (0..n).map(|i| 1.0 / u[i * n + i]).collect();
+    for i in (0..n).rev() {
+        for k in i + 1..n {
+            let factor = u[i * n + k];
+            for column in 0..n {
+                a[i * n + column] -= factor * a[k * n + column];
             }
-            a[i * n + column] = value / u[i * n + i];
+        }
+        for value in &mut a[i * n..(i + 1) * n] {
+            *value *= inverse[i];
         }
     }
-    for row in 0..n {
+    for row in a.chunks_exact_mut(n.max(1)) {
         for j in (0..n).rev() {
-            let mut value = a[row * n + j];
+            let mut value = row[j];
             for k in j + 1..n {
-                value -= u[j * n + k] * a[row * n + k];
+                value -= u[j * n + k] * row[k];
             }
-            a[row * n + j] = value / u[j * n + j];
+            row[j] = value * inverse[j];
         }
     }
 }

@@ -113,7 +113,7 @@ fn approximate_by(
     observer.phase("probing");
     let probes = probe(layout, &mut store)?;
     let components = components::find_components(layout, rules.form, &probes);
-    let mut scales = Scales::new(&probes, &layout.domain);
+    let mut scales = Scales::new(&probes);
     if rules.thesis {
         scales = scales.with_combined(&rules.minimal_width);
     }

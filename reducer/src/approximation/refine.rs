@@ -371,12 +371,10 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
             error,
         };
     }
-    Outcome::Accept(Box::new(context.finish(
-        region,
-        samples,
-        trial,
-        error <= 1.0,
-    )))
+    let trial = context.completed(region, samples, trial);
+    let ratios = rules.ratios(&trial.errors, context.scales);
+    let reached = ratios.iter().all(|r| *r <= 1.0);
+    Outcome::Accept(Box::new(context.finish(region, samples, trial, reached)))
 }
 
 /// Degrees that a step skipped may do as well; the samples are there.

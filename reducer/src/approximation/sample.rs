@@ -4,8 +4,9 @@ use super::factors::{
     lower_factor, lower_factor_slope, quaternion, quaternion_slope, quaternion_turned,
     upper_factor, upper_factor_slope, whitened_norm,
 };
+use super::points::uniform;
 use super::source::SampleFailure;
-use crate::reduced_model::{Component, ModelForm, ModelLayout};
+use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, OutputCoefficients};
 
 /// A sample made ready for the fit.
@@ -13,6 +14,7 @@ use crate::reduction::{Coefficients, OutputCoefficients};
 pub(super) struct Sample {
     pub exact: Coefficients,
     pub gyroscopic: Vec<f64>,
+    pub test: TestMotion,
     /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
     mass_factor: Vec<f64>,
     mass_factor_slopes: Vec<Vec<f64>>,
@@ -23,6 +25,32 @@ pub(super) struct Sample {
     pub damping_factor: Option<Vec<f64>>,
     /// One per output, sign by continuity.
     quaternions: Vec<[f64; 4]>,
+}
+
+/// A rigid motion at η^δ = 0 that θ fixes: a few ranges per second, a few tens per second squared.
+#[derive(Debug, Clone)]
+pub(super) struct TestMotion {
+    pub rate: Vec<f64>,
+    pub accel: Vec<f64>,
+    /// Inverse dynamics of it.
+    pub force: Vec<f64>,
+}
+
+impl TestMotion {
+    fn new(exact: &Coefficients, gyroscopic: &[f64], domain: &Domain) -> Self {
+        let n = exact.n();
+        let seed = exact.theta.iter().fold(17_u64, |seed, t| {
+            seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
+        for (k, (lower, upper)) in domain.lower.iter().zip(&domain.upper).enumerate() {
+            let part = |i: usize| 2.0 * uniform(seed.wrapping_add(i as u64)) - 1.0;
+            rate[k] = 3.0 * (upper - lower) * part(2 * k);
+            accel[k] = 30.0 * (upper - lower) * part(2 * k + 1);
+        }
+        let force = exact.inverse_dynamics_with(gyroscopic, &rate, &accel);
+        Self { rate, accel, force }
+    }
 }
 
 impl Sample {
@@ -41,8 +69,10 @@ impl Sample {
         }
         let modal = n - s;
         let stiffness = modal_block(&exact.stiffness, n, s);
+        let gyroscopic = exact.gyroscopic();
         let mut sample = Self {
-            gyroscopic: exact.gyroscopic(),
+            test: TestMotion::new(&exact, &gyroscopic, &layout.domain),
+            gyroscopic,
             mass_factor: Vec::new(),
             mass_factor_slopes: Vec::new(),
             stiffness_factor: Vec::new(),

@@ -12,7 +12,7 @@ use crate::reduced_model::{
     BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
     Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
-use std::mem::discriminant;
+use std::mem::{Discriminant, discriminant};
 
 /// What every box of a run shares.
 pub(super) struct Context<'a> {
@@ -22,10 +22,17 @@ pub(super) struct Context<'a> {
     pub scales: &'a Scales,
 }
 
+/// Validation points that are looked at first.
+const FIRST_LOOK: usize = 24;
+
+/// With an error of so many targets at the first points, an attempt has failed.
+const FAR: f64 = 2.0;
+
 /// A fitted box.
 pub(super) struct Trial {
     pub dynamics: Table,
     pub outputs: Table,
+    /// At the validation points, or at the first of them.
     pub errors: Vec<PointErrors>,
 }
 
@@ -60,7 +67,8 @@ impl Context<'_> {
         self.terms(self.rules.dynamics_degree).len() * self.components.dynamics.len()
     }
 
-    /// Fits both tables and measures errors at the validation points.
+    /// Fits both tables and measures errors at the validation points; where a few of them show that
+    /// the target is far, only there.
     pub fn attempt(
         &self,
         region: &Region,
@@ -80,12 +88,27 @@ impl Context<'_> {
             &self.terms(outputs_degree),
             &self.components.outputs,
         );
-        let errors = self.errors(region, &dynamics, &outputs, Part::All, &samples.validation);
+        let measured = |at| self.errors(region, &dynamics, &outputs, Part::All, at);
+        let first = samples.validation.len().min(FIRST_LOOK);
+        let (first, rest) = samples.validation.split_at(first);
+        let mut errors = measured(first);
+        let ratios = self.rules.ratios(&errors, self.scales);
+        if ratios.iter().all(|r| *r <= FAR * self.rules.target) {
+            errors.extend(measured(rest));
+        }
         Trial {
             dynamics,
             outputs,
             errors,
         }
+    }
+
+    /// The trial with errors at all validation points.
+    pub fn completed(&self, region: &Region, samples: &TrialSamples, mut trial: Trial) -> Trial {
+        let missing = &samples.validation[trial.errors.len()..];
+        let errors = self.errors(region, &trial.dynamics, &trial.outputs, Part::All, missing);
+        trial.errors.extend(errors);
+        trial
     }
 
     /// Fits one table with the given terms.
@@ -264,16 +287,21 @@ impl Context<'_> {
 /// coefficient of its kind, times the degree, since derivatives count as much as values.
 pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
     let n = components.len().max(1);
-    let largest = |j: usize| {
-        let same_kind = |k: &usize| discriminant(&components[*k]) == discriminant(&components[j]);
-        let columns: Vec<usize> = (0..components.len()).filter(same_kind).collect();
-        table
-            .coefficients
-            .chunks_exact(n)
-            .flat_map(|row| columns.iter().map(|&k| row[k].abs()))
-            .fold(f64::MIN_POSITIVE, f64::max)
-    };
-    let scales: Vec<f64> = (0..components.len()).map(largest).collect();
+    let rows = || table.coefficients.chunks_exact(n);
+    let mut kinds: Vec<(Discriminant<Component>, f64)> = Vec::new();
+    let mut kind_of = Vec::with_capacity(components.len());
+    for (j, component) in components.iter().enumerate() {
+        let kind = discriminant(component);
+        let largest = rows().map(|row| row[j].abs()).fold(0.0, f64::max);
+        let place = kinds.iter().position(|(k, _)| *k == kind);
+        let place = place.unwrap_or_else(|| {
+            kinds.push((kind, f64::MIN_POSITIVE));
+            kinds.len() - 1
+        });
+        kinds[place].1 = kinds[place].1.max(largest);
+        kind_of.push(place);
+    }
+    let scales: Vec<f64> = kind_of.into_iter().map(|place| kinds[place].1).collect();
     let size = |(row, term): (&[f64], &Vec<u8>)| {
         let degree: f64 = term.iter().map(|&d| f64::from(d)).sum();
         degree.max(1.0)
@@ -284,10 +312,5 @@ pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
                 .sum::<f64>()
                 .sqrt()
     };
-    table
-        .coefficients
-        .chunks_exact(n)
-        .zip(&table.terms)
-        .map(size)
-        .collect()
+    rows().zip(&table.terms).map(size).collect()
 }

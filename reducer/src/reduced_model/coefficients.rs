@@ -299,9 +299,11 @@ pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize) -> Vec<f64> {
     let mut h = vec![0.0; n * n * n];
     for i in 0..n {
         for j in 0..n {
-            for k in 0..n {
-                h[(i * n + j) * n + k] = 0.5
+            for k in 0..=j {
+                let value = 0.5
                     * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
+                h[(i * n + j) * n + k] = value;
+                h[(i * n + k) * n + j] = value;
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Coefficients f(θ) of the reduced equations of motion at one exact configuration.
 
+use crate::reduced_model::christoffel;
 use serde::{Deserialize, Serialize};
 
 /// Everything the approximation needs to know about one configuration. Matrices are row-major,
@@ -60,23 +61,17 @@ impl Coefficients {
 
     /// Gyroscopic tensor h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
     pub fn gyroscopic(&self) -> Vec<f64> {
-        let n = self.n();
-        let d = |l: usize, i: usize, j: usize| self.mass_gradient[l][i * n + j];
-        let mut h = vec![0.0; n * n * n];
-        for i in 0..n {
-            for j in 0..n {
-                for k in 0..n {
-                    h[(i * n + j) * n + k] = 0.5 * (d(k, i, j) + d(j, i, k) - d(i, j, k));
-                }
-            }
-        }
-        h
+        christoffel(&self.mass_gradient, self.n())
     }
 
     /// Force M̄η̈ + h̄[η̇, η̇] + D̄η̇ − force at η^δ = 0.
     pub fn inverse_dynamics(&self, rate: &[f64], accel: &[f64]) -> Vec<f64> {
+        self.inverse_dynamics_with(&self.gyroscopic(), rate, accel)
+    }
+
+    /// The same with h̄ at hand.
+    pub(crate) fn inverse_dynamics_with(&self, h: &[f64], rate: &[f64], accel: &[f64]) -> Vec<f64> {
         let n = self.n();
-        let h = self.gyroscopic();
         (0..n)
             .map(|i| {
                 let mut f = -self.force[i];
