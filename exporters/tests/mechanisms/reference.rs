@@ -79,9 +79,9 @@ impl<'m> Reference<'m> {
             for k in 0..s {
                 let slope = jets.jacobian(o, &eta, &[k]);
                 for (j, dj) in jacobian.chunks(n).zip(slope.chunks(n)) {
-                    for i in 0..n {
-                        for l in 0..n {
-                            let value = payload * j[i] * dj[l];
+                    for (i, j) in j.iter().enumerate() {
+                        for (l, dj) in dj.iter().enumerate() {
+                            let value = payload * j * dj;
                             c.gyroscopic[(i * n + l) * n + k] += value;
                             if l >= s {
                                 c.gyroscopic[(i * n + k) * n + l] += value;
