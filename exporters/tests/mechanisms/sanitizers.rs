@@ -9,6 +9,9 @@ use std::process::Command;
 /// Division of floating-point numbers by zero is defined; that none happens is a promise of its own.
 const SANITIZERS: &str = "-fsanitize=address,undefined,float-divide-by-zero,float-cast-overflow";
 
+/// Too large for every change.
+const SLOW: [&str; 2] = ["arm6", "hexapod"];
+
 /// Compilers whose sanitizers have their libraries.
 fn sanitizing_compilers() -> Vec<&'static str> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -40,7 +43,7 @@ fn sanitizing_compilers() -> Vec<&'static str> {
 fn no_function_misbehaves_at_extreme_arguments() {
     let compilers = sanitizing_compilers();
     for name in MECHANISMS {
-        if name == "hexapod" && !slow() {
+        if SLOW.contains(&name) && !slow() {
             eprintln!("SKIPPED: {name} is sanitized where REDUCE_SLOW is set, in .ci/slow");
             continue;
         }
