@@ -369,7 +369,9 @@ fn stated_stack_covers_what_the_compiler_uses() {
             |t: &str| of(&format!("{t}_rate_at")) + of(&format!("{t}_sum_rate")) + of("term_rate");
         let parameters =
             of("add_parameters") + table("motion").max(of("motion_at") + of("motion_sum"));
-        let column = of("force_by_theta") + parameters.max(table("dynamics")).max(of("equations"));
+        let bend = of("motion_bend_slope_at") + of("fill_derivatives");
+        let payload = of("add_payload_by_theta") + table("motion").max(bend);
+        let column = of("force_by_theta") + payload.max(table("dynamics")).max(of("equations"));
         let modal = of("force_by_rate") + of("residual") + parameters.max(of("equations"));
         let rows = of("output_rows") + table("motion").max(of("output"));
         let start = of("accelerate")

@@ -240,6 +240,6 @@ fn linearisation_includes_parameters() {
         };
         let expected = slope(accel, 1e-3);
         let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
-        close(&format!("column {column}"), &found, &expected, 1e-7);
+        close(&format!("column {column}"), &found, &expected, 2e-9);
     }
 }

@@ -1,40 +1,23 @@
 //! Generated Rust: compiled with warnings as errors, run, equal to the evaluator, free of `std`.
 
+#[path = "support/generated.rs"]
+mod generated;
 mod support;
 
 use exporters::ExportOptions;
 use exporters::code::rust_files;
+use generated::{run, write_rust};
 use reducer::reduced_model::*;
 use std::path::Path;
 use std::process::Command;
 use support::{Numbers, configurations, model, recipes};
 
-fn run(command: &mut Command) -> String {
-    let output = command
-        .output()
-        .unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    assert!(
-        output.status.success(),
-        "{command:?}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 fn write_crate(m: &ReducedModel, single: bool, folder: &Path) {
-    for (name, bytes) in rust_files(
-        m,
-        &ExportOptions {
-            single,
-            prefix: None,
-        },
-    )
-    .unwrap()
-    {
-        let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
+    let options = ExportOptions {
+        single,
+        prefix: None,
+    };
+    write_rust(m, &options, folder);
 }
 
 fn compile(folder: &Path) {

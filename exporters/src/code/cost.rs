@@ -53,8 +53,10 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         Cost::default()
     };
-    let inverse = fields + equations;
-    let forward = fields + equations + factor + solve + cost(0, n);
+    // Every argument and result is checked by one subtraction.
+    let checks = |results: usize| cost(0, s + 3 * n + results);
+    let inverse = fields + equations + checks(n);
+    let forward = fields + equations + factor + solve + cost(0, n) + checks(n);
     let blocks = match plan.form {
         ModelForm::Lagrangian => cost((2 * n + 4) * product, (2 * n + 4) * product),
         ModelForm::Direct => Cost::default(),
@@ -64,8 +66,14 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         motion_fields
     };
-    let coefficients = fields + equations + blocks + load_map + cost(n * n * n, 2 * n * n * n);
-    let outputs = plan.n_outputs * output(plan) + motion_fields;
+    let coefficients = fields
+        + equations
+        + blocks
+        + load_map
+        + cost(n * n * n, 2 * n * n * n)
+        + cost(0, s + n * n * n + n * n + n);
+    let outputs =
+        plan.n_outputs * output(plan) + motion_fields + checks(plan.n_outputs * (18 + 6 * n));
     let modal = n - s;
     let stiffness = cost(
         product + modal * modal * modal,
@@ -76,8 +84,11 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         0
     };
-    let feedforward =
-        fields + (iterations + 1) * equations + iterations * solve + iterations.min(1) * stiffness;
+    let feedforward = fields
+        + (iterations + 1) * equations
+        + iterations * solve
+        + iterations.min(1) * stiffness
+        + checks(2 * n);
     let linearize = forward
         + s * rates(&plan.dynamics, s)
         + (4 * n) * equations
@@ -88,7 +99,8 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
                 plan.dynamics.columns * per_column(&plan.dynamics, s),
             )
         + motion.map_or(Cost::default(), |t| rates(t, s))
-        + outputs;
+        + outputs
+        + cost(0, 6 * n * n + 18 * n * plan.n_outputs);
     let mut list = vec![
         ("coefficients", coefficients),
         ("inverse_dynamics", inverse),
@@ -103,7 +115,7 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
         ("feedforward", feedforward),
         (
             "step",
-            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(4 * n, 2 * n),
+            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(4 * n, 4 * n + 1),
         ),
     ]);
     list
@@ -243,7 +255,11 @@ pub(super) fn stack_bytes(plan: &Plan, single: bool) -> usize {
     let outputs = 2 * motion_fields + 9 * n + 24 + 4 * s;
     let linearize = dynamics_fields + n * n + 2 * n;
     let column = 2 * dynamics_fields + 2 * n * n + 6 * n + 2 * s;
-    let reals =
-        linearize + column.max(outputs) + parameters + evaluation.max(equations) + 2 * n * n;
+    let payload = 3 * motion_fields + motion.map_or(0, values) + 10 * n + s;
+    let reals = linearize
+        + column.max(outputs)
+        + parameters.max(payload)
+        + evaluation.max(equations)
+        + 2 * n * n;
     (reals * real * 5 / 4 + 2048).next_multiple_of(64)
 }

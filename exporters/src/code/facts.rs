@@ -491,8 +491,6 @@ impl Printer {
             minus_billion => self.real(-1e9)?,
             pi => self.real(std::f64::consts::PI)?,
             modal_width => self.real(1.0 / 64.0)?,
-            // Third-order truncation against rounding.
-            payload_step => self.real(if single { 1.0 / 128.0 } else { 1.0 / 65536.0 })?,
             series_terms => 14,
             overflow => self.real(if single { 1e30 } else { 1e300 })?,
         })

@@ -1,0 +1,160 @@
+//! C programs that call every generated function.
+
+use reducer::reduced_model::ReducedModel;
+
+/// Calls of every function; `p` are parameters or NULL, `x`, `a`, `b` and `c` arguments.
+pub fn calls(model: &ReducedModel) -> Vec<&'static str> {
+    let mut calls = vec![
+        "@_coefficients_p(p, x, &coefficients)",
+        "@_inverse_dynamics_p(p, x, a, b, force)",
+        "@_forward_dynamics_p(p, x, a, b, force)",
+        "@_state_derivative_p(p, x, a, dx)",
+        "@_linearize_p(p, x, a, b, A, B, C, D)",
+        "@_feedforward_p(p, x, a, b, force, modal)",
+        "@_step_p(p, x, a, dt)",
+    ];
+    if !model.layout.outputs.is_empty() {
+        calls.push("@_outputs_p(p, x, a, &outputs)");
+    }
+    calls
+}
+
+/// Room for arguments and results; arrays of no element get one.
+fn variables(model: &ReducedModel) -> String {
+    let mut text = String::from(
+        "    static @_params_t params;
+    static @_coefficients_t coefficients;
+    static @_real x[2 * @@_N], a[@@_N], b[@@_N], force[@@_N], dx[2 * @@_N];
+    static @_real modal[@@_N_MODAL + 1], A[4 * @@_N * @@_N], B[2 * @@_N * @@_N];
+    static @_real C[(@@_N_Y * 2 * @@_N) + 1], D[(@@_N_Y * @@_N) + 1];
+    @_real dt;
+",
+    );
+    if !model.layout.outputs.is_empty() {
+        text += "    static @_outputs_t outputs;\n";
+    }
+    text
+}
+
+/// Members of the parameters and their lengths.
+fn parameters(model: &ReducedModel) -> Vec<(&'static str, &'static str)> {
+    let mut list = vec![
+        ("rotor_inertia", "@@_N_RIGID"),
+        ("viscous", "@@_N_RIGID"),
+        ("coulomb", "@@_N_RIGID"),
+        ("coulomb_rate", "@@_N_RIGID"),
+    ];
+    if !model.layout.outputs.is_empty() {
+        list.extend([("payload_mass", "@@_N_OUTPUTS"), ("gravity", "3")]);
+    }
+    list
+}
+
+fn named(model: &ReducedModel, text: &str) -> String {
+    let name = &model.layout.name;
+    text.replace("@@", &name.to_uppercase()).replace('@', name)
+}
+
+/// For the analyser: every function once, each argument any number, NaN and infinities included.
+pub fn arbitrary(model: &ReducedModel) -> String {
+    let mut text = String::from(
+        "#include <stddef.h>
+#include \"@.h\"
+extern volatile @_real any_real;
+extern volatile int any_int;
+static void any(@_real x[], int n) { for (int i = 0; i < n; ++i) { x[i] = any_real; } }
+int main(void)
+{
+",
+    );
+    text += &variables(model);
+    for (member, length) in parameters(model) {
+        text += &format!("    any(params.{member}, {length});\n");
+    }
+    text += "    any(x, 2 * @@_N); any(a, @@_N); any(b, @@_N); dt = any_real;
+    const @_params_t *p = any_int ? &params : NULL;
+    switch (any_int) {\n";
+    for (i, call) in calls(model).iter().enumerate() {
+        text += &format!("    case {i}: return {call};\n");
+    }
+    named(model, &(text + "    default: return 0;\n    }\n}\n"))
+}
+
+/// For sanitizers: every function at faces, corners, outside, with numbers at the ends of their
+/// range and with what is not a number; results are finite, and zero from status 2 on.
+pub fn extremes(model: &ReducedModel) -> String {
+    let mut text = String::from(
+        "#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include \"@.h\"
+int @_selftest(void);
+static const @_real lower[] = @@_THETA_MIN, upper[] = @@_THETA_MAX;
+static const @_real odd[] = { 0, 1, -1, (@_real)NAN, (@_real)INFINITY, -(@_real)INFINITY, HUGE_REAL,
+    -HUGE_REAL, TINY_REAL, (@_real)1e9, -(@_real)1e9, (@_real)1e19, (@_real)3e38, (@_real)1e-30 };
+enum { ODD = sizeof(odd) / sizeof(odd[0]), PLACES = (@@_N_RIGID > 3) ? 2 : 6 };
+/* Lower, middle, upper, beyond; by the digits of a number. */
+static @_real theta_at(int place, int k)
+{
+    static const @_real part[] = { 0, (@_real)0.5, 1, (@_real)1.25, (@_real)-7, (@_real)0.3 };
+    return lower[k] + (part[(place + (k * (place / 3))) % 6] * (upper[k] - lower[k]));
+}
+static int settled(int status, const @_real x[], int n)
+{
+    int good = (status >= 0) && (status <= 3);
+    for (int i = 0; i < n; ++i) {
+        good = good && (x[i] - x[i] == 0) && ((status < 2) || (x[i] == 0));
+    }
+    return good;
+}
+#define SETTLED(array) settled(status, (const @_real *)(array), (int)(sizeof(array) / sizeof(@_real)))
+int main(void)
+{
+",
+    );
+    text += &variables(model);
+    text += "    int bad = 0;
+    for (int place = 0; place < PLACES; ++place) {
+        for (int o = 0; o < ODD; ++o) {
+            /* The odd number in each argument in turn, in all, and in none; parameters or NULL. */
+            for (int where = 0; where < 14; ++where) {
+                const @_params_t *p = (where % 2) ? &params : NULL;
+                const int which = where / 2;
+                const @_real v = odd[o];
+                int status = 0;
+#define FILL(array, n, number) for (int i = 0; i < (n); ++i) { (array)[i] = ((which == (number)) || (which == 5)) ? v : (@_real)0.1; }
+#define STATE() FILL(x, 2 * @@_N, 6) FILL(a, @@_N, 1) FILL(b, @@_N, 2) \\
+                for (int k = 0; k < @@_N_RIGID; ++k) { if (which != 5) { x[k] = theta_at(place, k); } } \\
+                if (which == 0) { x[place % @@_N] = v; } \\
+                dt = ((which == 3) || (which == 5)) ? v : (@_real)1e-6;
+";
+    for (member, length) in parameters(model) {
+        text += &format!("                FILL(params.{member}, {length}, 4)\n");
+    }
+    for call in calls(model) {
+        let function = call.split('(').next().unwrap_or_default();
+        let results: &[&str] = match function {
+            "@_coefficients_p" => &[
+                "coefficients.mass",
+                "coefficients.gyroscopic",
+                "coefficients.force",
+            ],
+            "@_state_derivative_p" => &["dx"],
+            "@_linearize_p" => &["A", "B"],
+            "@_feedforward_p" => &["modal"],
+            "@_step_p" => &["x"],
+            "@_outputs_p" => &["outputs.output[0].position", "outputs.output[0].jacobian"],
+            _ => &["force"],
+        };
+        let checks: Vec<String> = results.iter().map(|r| format!("SETTLED({r})")).collect();
+        text += &format!(
+            "                STATE()
+                status = {call};
+                if (!({checks})) {{ ++bad; printf(\"{function}: place %d, number %d, where %d, status %d\\n\", place, o, where, status); }}\n",
+            checks = checks.join(" && ")
+        );
+    }
+    text += "            }\n        }\n    }\n    return (bad == 0) ? @_selftest() : 1000;\n}\n";
+    named(model, &text)
+}

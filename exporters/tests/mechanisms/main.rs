@@ -1,0 +1,19 @@
+//! Generated code of the mechanisms in `data/`: equal to the evaluator, free of undefined
+//! behaviour, within MISRA C but for listed deviations, proven free of run-time errors, and at home
+//! on a microcontroller.
+
+#[path = "../support/generated.rs"]
+mod generated;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cortex;
+mod driver;
+mod equality;
+mod jets;
+mod misra;
+mod models;
+mod points;
+mod proof;
+mod reference;
+mod sanitizers;

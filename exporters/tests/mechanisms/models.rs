@@ -1,0 +1,69 @@
+//! The mechanisms of `data/`, reduced once per run of the tests.
+
+use reducer::approximation::{LocalModel, PathModel, SampleDatabase, Silent};
+use reducer::reduced_model::ReducedModel;
+use reducer::sampling::MechanismModel;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Every mechanism file; a test compares the list with the folder.
+pub const MECHANISMS: [&str; 10] = [
+    "arm6",
+    "elbow",
+    "four_bar",
+    "four_bar_rigid",
+    "four_bar_thesis",
+    "hexapod",
+    "one_link",
+    "orthoglide",
+    "orthoglide_parallelogram",
+    "ralf",
+];
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
+}
+
+/// The reduced model of a mechanism, with the settings of its file.
+pub fn model(name: &str) -> &'static ReducedModel {
+    static MODELS: [OnceLock<ReducedModel>; MECHANISMS.len()] =
+        [const { OnceLock::new() }; MECHANISMS.len()];
+    let place = MECHANISMS
+        .iter()
+        .position(|m| *m == name)
+        .expect("a name of the list");
+    MODELS[place].get_or_init(|| reduce(name))
+}
+
+fn reduce(name: &str) -> ReducedModel {
+    let file = data().join(format!("{name}.toml"));
+    let mechanism = reducer::description::load(&file).expect("a valid mechanism");
+    let local = MechanismModel::new(&mechanism).expect("a model");
+    let settings = &mechanism.approximation;
+    let path = settings
+        .trajectory
+        .as_ref()
+        .map(|t| PathModel::new(&local, &t.points).expect("a path"));
+    let source: &dyn LocalModel = path.as_ref().map_or(&local, |path| path);
+    let mut database = SampleDatabase::in_memory();
+    reducer::pipeline::reduce(source, settings, &Silent, &mut database)
+        .expect("a reduced model")
+        .0
+}
+
+#[test]
+fn every_mechanism_of_the_data_folder_is_listed() {
+    let mut found: Vec<String> = std::fs::read_dir(data())
+        .expect("the data folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .map(|path| {
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found, MECHANISMS);
+}

@@ -1,0 +1,84 @@
+//! Generated C under the sanitizers of gcc and clang.
+
+use crate::driver::extremes;
+use crate::generated::{WARNINGS, compilers, missing, run, slow, write_c};
+use crate::models::{MECHANISMS, model};
+use exporters::ExportOptions;
+use std::process::Command;
+
+/// Division of floating-point numbers by zero is defined; that none happens is a promise of its own.
+const SANITIZERS: &str = "-fsanitize=address,undefined,float-divide-by-zero,float-cast-overflow";
+
+/// Too large for every change.
+const SLOW: [&str; 2] = ["arm6", "hexapod"];
+
+/// Compilers whose sanitizers have their libraries.
+fn sanitizing_compilers() -> Vec<&'static str> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(
+        folder.path().join("empty.c"),
+        "int main(void) { return 0; }\n",
+    )
+    .expect("a folder");
+    let links = |compiler: &str| {
+        Command::new(compiler)
+            .current_dir(folder.path())
+            .args([SANITIZERS, "-o", "empty", "empty.c"])
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    compilers()
+        .into_iter()
+        .filter(|compiler| {
+            links(compiler)
+                || missing(
+                    &format!("the sanitizers of {compiler}"),
+                    "they find nothing",
+                )
+        })
+        .collect()
+}
+
+#[test]
+fn no_function_misbehaves_at_extreme_arguments() {
+    let compilers = sanitizing_compilers();
+    for name in MECHANISMS {
+        if SLOW.contains(&name) && !slow() {
+            eprintln!("SKIPPED: {name} is sanitized where REDUCE_SLOW is set, in .ci/slow");
+            continue;
+        }
+        let model = model(name);
+        let precisions: &[bool] = if slow() { &[false, true] } else { &[false] };
+        for &single in precisions {
+            let folder = tempfile::tempdir().expect("a folder");
+            let options = ExportOptions {
+                single,
+                prefix: None,
+            };
+            write_c(model, &options, folder.path());
+            std::fs::write(folder.path().join("extremes.c"), extremes(model)).expect("a folder");
+            let (huge, tiny) = if single {
+                ("-DHUGE_REAL=FLT_MAX", "-DTINY_REAL=FLT_MIN")
+            } else {
+                ("-DHUGE_REAL=DBL_MAX", "-DTINY_REAL=DBL_MIN")
+            };
+            for &compiler in &compilers {
+                let program = folder.path().join(format!("extremes-{compiler}"));
+                run(Command::new(compiler)
+                    .current_dir(folder.path())
+                    .args(WARNINGS)
+                    // Literals of the driver are narrowed on purpose.
+                    .args(["-Wno-conversion", "-Wno-double-promotion", huge, tiny])
+                    .args(["-O1", "-g", SANITIZERS, "-fno-sanitize-recover=all", "-o"])
+                    .arg(&program)
+                    .args([
+                        "extremes.c",
+                        &format!("{name}.c"),
+                        &format!("{name}_selftest.c"),
+                    ])
+                    .arg("-lm"));
+                run(&mut Command::new(&program));
+            }
+        }
+    }
+}
