@@ -6,8 +6,10 @@
 
 use reducer::reduced_model::{Domain, ReducedModel, TreeNode};
 
-/// Cells for each box, at most.
+/// Cells for each box, at most,
 const CELLS_PER_BOX: usize = 16;
+/// or coefficients for each cell, at least: cells then take a sixteenth of the room.
+const NUMBERS_PER_CELL: usize = 4;
 /// Bisections of one coordinate, at most.
 const BISECTIONS: u32 = 12;
 
@@ -36,7 +38,8 @@ impl Grid {
             .map(|k| lines(&model.tree, domain, k))
             .collect::<Option<_>>()?;
         let cells: Vec<usize> = cuts.iter().map(Vec::len).collect();
-        let most = CELLS_PER_BOX * model.boxes.len();
+        let most =
+            (CELLS_PER_BOX * model.boxes.len()).max(model.stored_numbers() / NUMBERS_PER_CELL);
         let total = cells
             .iter()
             .try_fold(1_usize, |product, n| product.checked_mul(*n))
