@@ -230,11 +230,12 @@ fn entry_map(plan: &Plan) -> BTreeMap<&'static str, Vec<Value>> {
         .collect()
 }
 
-/// C needs the list as a table. Static forces are used only where short lists are written out.
+/// C needs the list as a table: static forces and masses are used only where short lists are written
+/// out.
 fn is_listed(plan: &Plan, group: Group) -> bool {
     match group {
         Group::Potential => false,
-        Group::Force => plan.list(group).len() > WRITTEN_OUT,
+        Group::Force | Group::Mass => plan.list(group).len() > WRITTEN_OUT,
         _ => !plan.list(group).is_empty(),
     }
 }
