@@ -6,7 +6,9 @@ mod generated;
 mod support;
 
 use exporters::ExportOptions;
+use exporters::code::code_figures;
 use generated::{run, write_c};
+use reducer::reduced_model::inverse_dynamics_operations;
 use std::path::Path;
 use std::process::Command;
 use support::{model, recipes};
@@ -127,5 +129,27 @@ fn stated_operations_bound_those_carried_out() {
                 );
             }
         }
+    }
+}
+
+/// Objective `speed` ranks forms and degrees by the library's estimate, before there is any code.
+/// Generated code adds columns that fill up vectors, the basis and checks.
+#[test]
+fn the_library_estimates_what_the_code_multiplies() {
+    for recipe in recipes().iter().filter(|r| r.s == 3) {
+        let model = model(recipe);
+        let of_box = |b: &reducer::reduced_model::BoxModel| {
+            let components = &model.components.dynamics;
+            inverse_dynamics_operations(model.form, &b.dynamics.terms, components)
+        };
+        let estimate = model.boxes.iter().map(of_box).max().unwrap();
+        let figures = code_figures(&model).unwrap();
+        let is_inverse = |o: &&(&str, usize, usize)| o.0 == "inverse_dynamics";
+        let (_, stated, _) = figures.operations.iter().find(is_inverse).unwrap();
+        assert!(
+            estimate <= *stated && *stated <= estimate + estimate / 3,
+            "{}: {estimate} for {stated}",
+            recipe.name
+        );
     }
 }

@@ -32,6 +32,32 @@ fn orthoglide_beats_the_thesis() {
     }
 }
 
+/// Many quadratic boxes, whose 35280 numbers stay in the second cache of common processors.
+#[test]
+fn orthoglide_for_speed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fast = [(
+        "criterion = \"mean\"",
+        "criterion = \"mean\"\nobjective = \"speed\"",
+    )];
+    let mechanism = changed("orthoglide.toml", &fast, folder.path());
+    let (summary, code) = pipeline(&mechanism, &folder.path().join("out"));
+    assert_eq!((code, &summary["reached"]), (0, &Value::Bool(true)));
+    assert!(number(&summary["stored_numbers"]) <= 40_000.0, "{summary}");
+    let (check, code) = json(
+        reduce()
+            .arg("check")
+            .arg(folder.path().join("out/model.json"))
+            .arg(&mechanism)
+            .args(["--samples", "2000", "--seed", "42"]),
+    );
+    assert_eq!(code, 0);
+    for block in ["mass", "gyroscopic", "gravity", "force"] {
+        let mean = number(&check["errors"][block]["mean"]);
+        assert!(mean <= 0.005, "{block}: {mean}");
+    }
+}
+
 #[test]
 fn orthoglide_with_a_bound_on_the_largest_error() {
     let folder = tempfile::tempdir().expect("a folder");

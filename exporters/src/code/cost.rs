@@ -1,6 +1,7 @@
 //! What a call of generated code costs: upper bounds that its header states.
 
 use super::plan::{Group, Plan, PlanTable, Run, shape_degree};
+use super::terms::TermList;
 use reducer::reduced_model::ModelForm;
 use std::ops::{Add, Mul};
 
@@ -53,10 +54,10 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         Cost::default()
     };
-    // Every argument and result is checked by one subtraction.
-    let checks = |results: usize| cost(0, s + 3 * n + results);
-    let inverse = fields + equations + checks(n);
-    let forward = fields + equations + factor + solve + cost(0, n) + checks(n);
+    // Finite arguments.
+    let begin = finite(3 * n);
+    let inverse = begin + fields + equations + finite(n);
+    let forward = begin + fields + equations + factor + solve + cost(0, n) + finite(n);
     let blocks = match plan.form {
         ModelForm::Lagrangian => cost((2 * n + 4) * product, (2 * n + 4) * product),
         ModelForm::Direct => Cost::default(),
@@ -71,9 +72,8 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
         + blocks
         + load_map
         + cost(n * n * n, 2 * n * n * n)
-        + cost(0, s + n * n * n + n * n + n);
-    let outputs =
-        plan.n_outputs * output(plan) + motion_fields + checks(plan.n_outputs * (18 + 6 * n));
+        + finite(n + n * n + product);
+    let outputs = begin + plan.n_outputs * (output(plan) + finite(18 + 6 * n)) + motion_fields;
     let modal = n - s;
     let stiffness = cost(
         product + modal * modal * modal,
@@ -84,11 +84,12 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         0
     };
-    let feedforward = fields
+    let feedforward = begin
+        + fields
         + (iterations + 1) * equations
         + iterations * solve
         + iterations.min(1) * stiffness
-        + checks(2 * n);
+        + finite(2 * n);
     let linearize = forward
         + s * rates(&plan.dynamics, s)
         + (4 * n) * equations
@@ -100,7 +101,7 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
             )
         + motion.map_or(Cost::default(), |t| rates(t, s))
         + outputs
-        + cost(0, 6 * n * n + 18 * n * plan.n_outputs);
+        + finite(6 * n * n + 18 * n * plan.n_outputs);
     let mut list = vec![
         ("coefficients", coefficients),
         ("inverse_dynamics", inverse),
@@ -115,30 +116,33 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
         ("feedforward", feedforward),
         (
             "step",
-            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(4 * n, 4 * n + 1),
+            4 * (forward + cost(4 * n + 2, 4 * n)) + cost(4 * n, 2 * n) + finite(2 * n + 1),
         ),
     ]);
     list
+}
+
+/// Making sure that so many numbers are finite.
+const fn finite(count: usize) -> Cost {
+    cost(count, count)
 }
 
 /// Putting θ into the domain.
 fn locate(plan: &Plan) -> Cost {
     let s = plan.n_rigid;
     let grid = plan.grid.as_ref().map_or(0, |_| s);
-    plan.n_inequalities * cost(s + 2, 2 * s) + plan.n_periodic * cost(2, 6) + grid * cost(1, 1)
+    finite(s)
+        + plan.n_inequalities * cost(s + 2, 2 * s)
+        + plan.n_periodic * cost(2, 6)
+        + grid * cost(1, 1)
 }
 
 /// Values, and gradients where they are needed, of a table in its most expensive box.
 fn evaluation(table: &PlanTable, s: usize) -> Cost {
     if !table.gradients {
-        let of_shape = |runs: &Vec<Run>| {
-            let rows: usize = runs.iter().map(|r| r.count).sum();
-            let products = cost(rows + runs.len() * s.saturating_sub(2), 0);
-            let sums = rows * table.columns;
-            let basis = s * (cost(1, 1) + shape_degree(runs).saturating_sub(1) * cost(2, 1));
-            products + cost(sums, sums) + basis
-        };
-        return table.shapes.iter().map(of_shape).max().unwrap_or_default();
+        let of_list = |list: &TermList| terms(list, s) + sums(list, table.columns);
+        let all = table.term_lists.iter().map(of_list);
+        return all.max().unwrap_or_default();
     }
     let of_shape = |runs: &Vec<Run>| {
         let rows: usize = runs.iter().map(|r| r.count - 1).sum();
@@ -155,6 +159,18 @@ fn evaluation(table: &PlanTable, s: usize) -> Cost {
     table.shapes.iter().map(of_shape).max().unwrap_or_default()
 }
 
+/// Terms of a box; those of the second degree are there in any case.
+fn terms(list: &TermList, s: usize) -> Cost {
+    let recurrence = 1 + list.degree.saturating_sub(2);
+    s * (cost(1, 1) + recurrence * cost(2, 1)) + list.products.len() * cost(1, 0)
+}
+
+/// Rows times terms, the first of which is one.
+fn sums(list: &TermList, columns: usize) -> Cost {
+    let sums = (list.rows.len() - 1) * columns;
+    cost(sums, sums)
+}
+
 fn basis(degree: usize, s: usize) -> Cost {
     s * (cost(2, 1) + degree.saturating_sub(1) * cost(4, 3))
 }
@@ -166,6 +182,16 @@ fn per_column(table: &PlanTable, s: usize) -> usize {
 
 /// Derivatives of values and gradients along a direction.
 fn rates(table: &PlanTable, s: usize) -> Cost {
+    if !table.gradients {
+        let of_list = |list: &TermList| {
+            let recurrence = list.degree.saturating_sub(1);
+            let singles = s * (cost(1, 0) + recurrence * cost(3, 2));
+            let products = list.products.len() * cost(2, 1);
+            terms(list, s) + singles + products + sums(list, table.columns)
+        };
+        let all = table.term_lists.iter().map(of_list);
+        return all.max().unwrap_or_default();
+    }
     let of_shape = |runs: &Vec<Run>| {
         let rows: usize = runs.iter().map(|r| r.count).sum();
         let term = cost(s * s * (s + 1), s * (s + 1));
@@ -221,7 +247,11 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
             let runs: usize = t.shapes.iter().map(Vec::len).sum();
             (t.coefficients.len() + t.constants.len()) * real
                 + runs * (1 + if s > 1 { s } else { 0 })
-                + t.shapes.len() * 12
+                + (t.shapes.len() + t.term_lists.len()) * 12
+                + t.term_lists
+                    .iter()
+                    .map(|l| l.products.len() * 4)
+                    .sum::<usize>()
         })
         .sum();
     let n_tables = 1 + usize::from(plan.motion.is_some());
@@ -243,7 +273,7 @@ pub(super) fn stack_bytes(plan: &Plan, single: bool) -> usize {
     let real = if single { 4 } else { 8 };
     let (n, s) = (plan.n, plan.n_rigid);
     let values = |t: &PlanTable| t.columns + t.constants.len();
-    let scratch = |t: &PlanTable| t.columns * (s * s + s + 2) + t.n_terms();
+    let scratch = |t: &PlanTable| t.columns * (s * s + s + 2) + 2 * t.n_terms().max(1 + 2 * s);
     let motion = plan.motion.as_ref();
     let dynamics_fields = (1 + s) * values(&plan.dynamics);
     let motion_fields = motion.map_or(0, |t| (1 + s) * values(t));

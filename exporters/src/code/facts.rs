@@ -90,7 +90,7 @@ pub(super) fn facts(
     let sampled = samples::sample(model)?;
     let tables: Vec<Value> = std::iter::once(("dynamics", "dynamics", &plan.dynamics))
         .chain(plan.motion.as_ref().map(|t| ("motion", "outputs", t)))
-        .map(|(name, what, t)| text.table(name, what, t))
+        .map(|(name, what, t)| text.table(name, what, t, plan.n_rigid))
         .collect::<Result<_, _>>()?;
     let inequalities: Vec<f64> = domain
         .inequalities
@@ -104,6 +104,7 @@ pub(super) fn facts(
         .map(|&p| i32::from(p).to_string())
         .collect();
     let places = context! {
+        with_gradients => plan.dynamics.gradients || plan.motion.is_some(),
         tables,
         n_nodes => plan.nodes.len(),
         all_dropped => model.boxes.is_empty(),
@@ -229,11 +230,12 @@ fn entry_map(plan: &Plan) -> BTreeMap<&'static str, Vec<Value>> {
         .collect()
 }
 
-/// C needs the list as a table. Static forces are used only where short lists are written out.
+/// C needs the list as a table: static forces and masses are used only where short lists are written
+/// out.
 fn is_listed(plan: &Plan, group: Group) -> bool {
     match group {
         Group::Potential => false,
-        Group::Force => plan.list(group).len() > WRITTEN_OUT,
+        Group::Force | Group::Mass => plan.list(group).len() > WRITTEN_OUT,
         _ => !plan.list(group).is_empty(),
     }
 }
@@ -367,7 +369,13 @@ impl Printer {
             .collect()
     }
 
-    fn table(&self, name: &str, what: &str, t: &PlanTable) -> Result<Value, WriteError> {
+    fn table(
+        &self,
+        name: &str,
+        what: &str,
+        t: &PlanTable,
+        n_rigid: usize,
+    ) -> Result<Value, WriteError> {
         let mut first = 0;
         let shapes: Vec<String> = t
             .shapes
@@ -381,6 +389,7 @@ impl Printer {
             })
             .collect();
         let runs: Vec<String> = t.shapes.iter().flatten().map(|r| self.run(r)).collect();
+        let (term_lists, products) = self.term_lists(t);
         let width = if t.columns <= 8 { t.columns } else { 6 };
         Ok(context! {
             name,
@@ -388,8 +397,12 @@ impl Printer {
             what,
             columns => t.columns,
             gradients => t.gradients,
-            n_terms => t.n_terms(),
+            n_terms => t.n_terms().max(1 + 2 * n_rigid),
             lanes => t.lanes,
+            n_term_lists => term_lists.len(),
+            term_lists => term_lists.join(",\n"),
+            n_products => products.len(),
+            products => products.join(",\n"),
             n_constants => t.constants.len(),
             constants => self.rows(&t.constants, 6)?,
             n_shapes => t.shapes.len(),
@@ -399,6 +412,26 @@ impl Printer {
             n_coefficients => t.coefficients.len(),
             coefficients => self.rows(&t.coefficients, width)?,
         })
+    }
+
+    /// Lists of terms, and the factors of all their products.
+    fn term_lists(&self, t: &PlanTable) -> (Vec<String>, Vec<String>) {
+        let mut products = Vec::new();
+        let lists = t
+            .term_lists
+            .iter()
+            .map(|list| {
+                let first = products.len();
+                products.extend(list.products.iter().map(|&(left, right)| {
+                    let fields = [left, right].map(|v| v.to_string());
+                    format!("    {}", self.record("Product", ["left", "right"], &fields))
+                }));
+                let fields = [list.degree, first, products.len()].map(|v| v.to_string());
+                let names = ["degree", "first_product", "end_product"];
+                format!("    {}", self.record("TermList", names, &fields))
+            })
+            .collect();
+        (lists, products)
     }
 
     fn run(&self, run: &Run) -> String {

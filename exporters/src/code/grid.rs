@@ -1,13 +1,16 @@
 //! Boxes found by a table instead of a tree.
 //!
 //! Boxes come from bisections of the domain, so all cuts lie on a regular grid. Where that grid is
-//! not much finer than the boxes, the cell of θ follows from one multiplication per coordinate; a
-//! comparison with the cuts themselves puts right what rounding may have done.
+//! not much finer than the boxes, the cell of θ follows from one multiplication per coordinate, made
+//! a little too small so that rounding never leads beyond the cell, and one comparison with the cut
+//! above.
 
 use reducer::reduced_model::{Domain, ReducedModel, TreeNode};
 
-/// Cells for each box, at most.
+/// Cells for each box, at most,
 const CELLS_PER_BOX: usize = 16;
+/// or coefficients for each cell, at least: cells then take a sixteenth of the room.
+const NUMBERS_PER_CELL: usize = 4;
 /// Bisections of one coordinate, at most.
 const BISECTIONS: u32 = 12;
 
@@ -36,14 +39,15 @@ impl Grid {
             .map(|k| lines(&model.tree, domain, k))
             .collect::<Option<_>>()?;
         let cells: Vec<usize> = cuts.iter().map(Vec::len).collect();
-        let most = CELLS_PER_BOX * model.boxes.len();
+        let most =
+            (CELLS_PER_BOX * model.boxes.len()).max(model.stored_numbers() / NUMBERS_PER_CELL);
         let total = cells
             .iter()
             .try_fold(1_usize, |product, n| product.checked_mul(*n))
             .filter(|n| *n <= most)?;
         let scale: Vec<f64> = (0..s)
-            .map(|k| cells[k] as f64 / (domain.upper[k] - domain.lower[k]))
-            .collect();
+            .map(|k| cells_per_unit(&cuts[k], domain.upper[k]))
+            .collect::<Option<_>>()?;
         let inside = |mut cell: usize| -> Vec<f64> {
             let mut theta = vec![0.0; s];
             for k in (0..s).rev() {
@@ -91,6 +95,28 @@ fn lines(tree: &[TreeNode], domain: &Domain, k: usize) -> Option<Vec<f64>> {
     })
 }
 
+/// Cells per unit such that (θ − lower)·scale, cut off, is the cell of θ or the one below, in double
+/// and in single precision. Both steps are monotonic, so it suffices to look at the cuts.
+fn cells_per_unit(cuts: &[f64], upper: f64) -> Option<f64> {
+    let exact = cuts.len() as f64 / (upper - cuts[0]);
+    let is_sound = |scale: &f64| {
+        let double = |x: f64| (x - cuts[0]) * scale;
+        let single = |x: f32| f64::from((x - cuts[0] as f32) * *scale as f32);
+        let ends = cuts.iter().enumerate().skip(1).all(|(i, &cut)| {
+            let cell = i as f64;
+            let before = [double(cut.next_down()), single((cut as f32).next_down())];
+            let at = [double(cut), single(cut as f32)];
+            before.iter().all(|q| *q < cell) && at.iter().all(|q| *q >= cell - 1.0)
+        });
+        let last = [double(upper), single(upper as f32)];
+        ends && last.iter().all(|q| *q < cuts.len() as f64)
+    };
+    (8..=20)
+        .rev()
+        .map(|bits| exact * (1.0 - 0.5_f64.powi(bits)))
+        .find(is_sound)
+}
+
 fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
     let mut node = 0;
     loop {
@@ -104,5 +130,34 @@ fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
             TreeNode::Leaf { index } => return *index as i64,
             TreeNode::Dropped { .. } => return -1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers on, just below and just above every cut, in both precisions.
+    #[test]
+    fn the_quotient_is_the_cell_or_the_one_below() {
+        for (lower, upper, n) in [(-0.08, 0.26, 16), (1e3, 1e3 + 0.7, 8), (-3.0, 1e-3, 4096)] {
+            let cut = |i: usize| lower + (upper - lower) * i as f64 / n as f64;
+            let cuts: Vec<f64> = (0..n).map(cut).collect();
+            let scale = cells_per_unit(&cuts, upper).expect("cells wider than rounding");
+            for (i, &cut) in cuts.iter().enumerate().skip(1) {
+                for (x, cell) in [(cut.next_down(), i - 1), (cut, i), (cut.next_up(), i)] {
+                    let found = ((x - lower) * scale) as usize;
+                    assert!(found == cell || found + 1 == cell, "{x}: {found}");
+                }
+                let cut = cut as f32;
+                for (x, cell) in [(cut.next_down(), i - 1), (cut, i), (cut.next_up(), i)] {
+                    let found = ((x - lower as f32) * scale as f32) as usize;
+                    assert!(found == cell || found + 1 == cell, "{x}: {found}");
+                }
+            }
+        }
+        // In single precision these cells are narrower than rounding.
+        let narrow: Vec<f64> = (0..64).map(|i| 1e4 + 1e-4 * f64::from(i)).collect();
+        assert_eq!(cells_per_unit(&narrow, 1e4 + 0.0064), None);
     }
 }

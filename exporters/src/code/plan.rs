@@ -1,10 +1,12 @@
 //! What generated source evaluates, in no particular language.
 //!
-//! Polynomials of a box are ordered in runs: coefficients that differ only in the degree of the
-//! first θ. A kernel sums a run, folds the sum over the second θ, and so on, so that values and
-//! gradients come from one pass over the table (see the comment of the generated `polynomials`).
+//! Polynomials of a box whose gradients are needed are ordered in runs: coefficients that differ only
+//! in the degree of the first θ. A kernel sums a run, folds the sum over the second θ, and so on, so
+//! that values and gradients come from one pass over the table (see the comment of the generated
+//! `polynomials`). Where values suffice, `terms` says how the terms are evaluated.
 
 use super::grid::Grid;
+use super::terms::TermList;
 use crate::WriteError;
 use reducer::reduced_model::{
     BoxModel, Component, Constant, ModelForm, ReducedModel, Table, TreeNode,
@@ -70,8 +72,11 @@ pub(super) struct PlanTable {
     /// Gradients are needed, not values alone.
     pub gradients: bool,
     pub constants: Vec<f64>,
+    /// With gradients: the runs of boxes that differ in them.
     pub shapes: Vec<Vec<Run>>,
-    /// Of every box: its shape.
+    /// Values alone: the terms of boxes that differ in them.
+    pub term_lists: Vec<TermList>,
+    /// Of every box: its shape or its list of terms.
     pub box_shapes: Vec<usize>,
     /// Of every box: where its coefficients start.
     pub starts: Vec<usize>,
@@ -403,31 +408,48 @@ impl PlanTable {
             columns + out.constants.len(),
             limits::VALUES,
         )?;
-        let mut known: BTreeMap<Vec<Run>, usize> = BTreeMap::new();
-        for b in &model.boxes {
-            let runs = runs_of(&table_of(b).terms, model.layout.n_rigid);
-            out.add_box(&runs, table_of(b), components.len(), &kept)?;
-            out.place_box(runs, &mut known);
+        let empty = Table {
+            terms: Vec::new(),
+            coefficients: Vec::new(),
+        };
+        let mut tables: Vec<&Table> = model.boxes.iter().map(table_of).collect();
+        if tables.is_empty() {
+            tables.push(&empty);
         }
-        if model.boxes.is_empty() {
-            out.shapes.push(runs_of(&[], model.layout.n_rigid));
-            out.coefficients.resize(columns, 0.0);
-            out.box_shapes.push(0);
-            out.starts.push(0);
+        let s = model.layout.n_rigid;
+        let mut known_shapes = BTreeMap::new();
+        let mut known_lists = BTreeMap::new();
+        for table in tables {
+            let rows = if gradients {
+                let runs = runs_of(&table.terms, s);
+                let rows = rows_of(&runs);
+                let shape = place(runs, &mut known_shapes, &mut out.shapes);
+                out.box_shapes.push(shape);
+                rows
+            } else {
+                let list = TermList::new(&table.terms, s);
+                let rows = list.rows.clone();
+                let list = place(list, &mut known_lists, &mut out.term_lists);
+                out.box_shapes.push(list);
+                rows
+            };
+            out.add_box(&rows, table, components.len(), &kept)?;
         }
         Ok(out)
     }
 
     /// Largest number of rows of a box.
     pub fn n_terms(&self) -> usize {
-        let rows = |runs: &Vec<Run>| runs.iter().map(|r| r.count).sum();
-        self.shapes.iter().map(rows).max().unwrap_or(1)
+        let of_runs = |runs: &Vec<Run>| runs.iter().map(|r| r.count).sum();
+        let of_lists = self.term_lists.iter().map(|l| l.rows.len());
+        let all = self.shapes.iter().map(of_runs).chain(of_lists);
+        all.max().unwrap_or(1)
     }
 
-    /// Appends the coefficients of a box in the order of its runs.
+    /// Appends the coefficients of a box in the order of its rows.
     fn add_box(
         &mut self,
-        runs: &[Run],
+        rows: &[Vec<u8>],
         table: &Table,
         n_components: usize,
         kept: &[usize],
@@ -438,34 +460,37 @@ impl PlanTable {
             .enumerate()
             .map(|(m, t)| (t.as_slice(), m))
             .collect();
-        let rows: usize = runs.iter().map(|r| r.count).sum();
-        let total = self.coefficients.len() + rows * self.columns;
+        let total = self.coefficients.len() + rows.len() * self.columns;
         within("coefficients of a table", total, limits::COEFFICIENTS)?;
         self.starts.push(self.coefficients.len());
-        for run in runs {
-            for first in 0..run.count {
-                let mut term = vec![first as u8];
-                term.extend(&run.degrees);
-                let stored = terms.get(term.as_slice());
-                let value =
-                    |c: &usize| stored.map_or(0.0, |m| table.coefficients[m * n_components + c]);
-                self.coefficients.extend(kept.iter().map(value));
-                let padding = self.columns - kept.len();
-                self.coefficients.extend(std::iter::repeat_n(0.0, padding));
-            }
+        for row in rows {
+            let stored = terms.get(row.as_slice());
+            let value =
+                |c: &usize| stored.map_or(0.0, |m| table.coefficients[m * n_components + c]);
+            self.coefficients.extend(kept.iter().map(value));
+            let padding = self.columns - kept.len();
+            self.coefficients.extend(std::iter::repeat_n(0.0, padding));
         }
         Ok(())
     }
+}
 
-    /// Gives a box its shape; equal shapes are stored once.
-    fn place_box(&mut self, runs: Vec<Run>, known: &mut BTreeMap<Vec<Run>, usize>) {
-        let next = self.shapes.len();
-        let shape = *known.entry(runs.clone()).or_insert(next);
-        if shape == next {
-            self.shapes.push(runs);
-        }
-        self.box_shapes.push(shape);
+/// The place of an order of rows in a list; equal ones are stored once.
+fn place<T: Ord + Clone>(order: T, known: &mut BTreeMap<T, usize>, list: &mut Vec<T>) -> usize {
+    let next = list.len();
+    let found = *known.entry(order.clone()).or_insert(next);
+    if found == next {
+        list.push(order);
     }
+    found
+}
+
+/// Degrees of every row of the runs.
+fn rows_of(runs: &[Run]) -> Vec<Vec<u8>> {
+    let row = |run: &Run, first: usize| [&[first as u8][..], &run.degrees].concat();
+    runs.iter()
+        .flat_map(|run| (0..run.count).map(move |first| row(run, first)))
+        .collect()
 }
 
 /// Columns side by side: sums of values alone need one register each, gradients several.

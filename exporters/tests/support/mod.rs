@@ -111,6 +111,16 @@ pub fn recipes() -> Vec<Recipe> {
             ..base.clone()
         },
         Recipe {
+            name: "direct_holes",
+            form: ModelForm::Direct,
+            s: 3,
+            degree: 4,
+            cuts: vec![2],
+            outputs: 1,
+            holes: true,
+            ..base.clone()
+        },
+        Recipe {
             name: "press",
             modal: 1,
             loaded: 1,

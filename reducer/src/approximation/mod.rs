@@ -1,6 +1,7 @@
 //! From exact coefficients at chosen configurations to polynomials on boxes [T 5.6].
 
 mod audit;
+mod axis;
 mod certify;
 mod check;
 mod components;

@@ -80,7 +80,7 @@ fn is_admitted(context: &Context, theta: &[f64]) -> bool {
         .all(|i| i.holds(theta))
 }
 
-/// About 1.5 points per term: those that exist first, then candidates in their order.
+/// Points for all terms, with some to spare: those that exist first, then candidates in their order.
 fn adaptive_points(
     context: &Context,
     store: &SampleStore,
@@ -89,14 +89,15 @@ fn adaptive_points(
 ) -> Vec<Vec<f64>> {
     let s = region.dimension();
     let n_terms = total_degree_count(s, degree);
-    let wanted = n_terms + n_terms.div_ceil(2);
+    let wanted = context.rules.fit_points(n_terms);
+    let candidates = wanted.max(2 * n_terms);
     let existing: Vec<Vec<f64>> = store
-        .inside(region, 2 * n_terms)
+        .inside(region, candidates)
         .iter()
         .map(|p| p.theta().to_vec())
         .collect();
     let mut seen: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
-    let mut fresh = points::candidates(region, degree, 2 * n_terms);
+    let mut fresh = points::candidates(region, degree, candidates);
     fresh.retain(|p| seen.insert(key(p)) && is_admitted(context, p));
     let preferred = existing.len();
     let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();

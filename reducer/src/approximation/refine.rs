@@ -1,16 +1,16 @@
 //! The adaptive loop: waves of samples, attempts at all open boxes, then accept, raise the
 //! degree, bisect or drop [T, figure 5.14].
 
+use super::axis::bisection_axis;
 use super::database::DatabaseError;
 use super::errors::Block;
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, gather, is_outside, plan};
-use super::points;
 use super::region::Region;
 use super::rules::Rules;
 use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
-use super::trial::{Context, Trial, TrialSamples, term_sizes};
+use super::trial::{Context, Trial, TrialSamples};
 use crate::description::mechanism::Basis;
 use crate::reduced_model::{BoxModel, limits};
 use rayon::prelude::*;
@@ -455,59 +455,6 @@ fn decays(
     let decay = (error / before).sqrt();
     let needed = (context.rules.target / error).ln() / decay.ln();
     decay < SLOW_DECAY && state.dynamics.now as f64 + needed <= context.rules.max_degree as f64
-}
-
-/// `chebyshev`: the axis of the largest tail; otherwise of the largest error half-way [T 5.170].
-fn bisection_axis(
-    context: &Context,
-    region: &Region,
-    samples: &TrialSamples,
-    trial: &Trial,
-) -> Option<usize> {
-    let rules = context.rules;
-    if rules.is_adaptive_degree() {
-        let tails = |table: &crate::reduced_model::Table, components| {
-            let top = table
-                .terms
-                .iter()
-                .map(|t| t.iter().map(|&d| u32::from(d)).sum::<u32>())
-                .max()
-                .unwrap_or(0);
-            let mut tails = vec![0.0; region.dimension()];
-            for (term, size) in table.terms.iter().zip(term_sizes(table, components)) {
-                if term.iter().map(|&d| u32::from(d)).sum::<u32>() + 1 >= top {
-                    term.iter()
-                        .zip(&mut tails)
-                        .for_each(|(d, tail)| *tail += f64::from(*d) * size);
-                }
-            }
-            tails
-        };
-        let dynamics = tails(&trial.dynamics, &context.components.dynamics);
-        let outputs = tails(&trial.outputs, &context.components.outputs);
-        return rules.best_axis(region, |k| dynamics[k] + outputs[k]);
-    }
-    let star = points::star(region.dimension(), 0.5);
-    let sensitivity = |axis: usize| {
-        let ends = [
-            region.point(&star[2 * axis]),
-            region.point(&star[2 * axis + 1]),
-        ];
-        let at_ends = samples
-            .validation
-            .iter()
-            .zip(&trial.errors)
-            .filter(|(p, _)| ends.iter().any(|e| e == p.theta()));
-        at_ends
-            .map(|(_, e)| {
-                rules
-                    .ratios(std::slice::from_ref(e), context.scales)
-                    .into_iter()
-                    .fold(0.0, f64::max)
-            })
-            .sum::<f64>()
-    };
-    rules.best_axis(region, sensitivity)
 }
 
 /// Why a region that the user's inequalities exclude has no model.
