@@ -144,7 +144,8 @@ pub(super) fn facts(
     };
     let about = about(model, prefix)?;
     let numbers = text.numbers()?;
-    Ok(context! { ..places, ..sizes, ..about, ..numbers })
+    let parameters = text.parameters(model, plan)?;
+    Ok(context! { ..places, ..sizes, ..about, ..parameters, ..numbers })
 }
 
 /// Names, provenance and accuracy.
@@ -474,6 +475,36 @@ impl Printer {
                 })
             })
             .collect()
+    }
+
+    /// What may be changed at run time, and what the model holds of it.
+    fn parameters(&self, model: &ReducedModel, plan: &Plan) -> Result<Value, WriteError> {
+        let p = &model.layout.parameters;
+        let zeros = vec![0.0; model.layout.n_rigid];
+        // Nothing where the model holds nothing that is free.
+        let held = |values: &[f64]| -> Result<Option<String>, WriteError> {
+            let any = values.iter().any(|v| *v != 0.0);
+            any.then(|| self.list(values)).transpose()
+        };
+        let terms = [Group::GravityPotential, Group::GravityForce];
+        Ok(context! {
+            runtime_gravity => p.gravity_at_runtime,
+            gravity_terms => terms.iter().any(|g| !plan.list(*g).is_empty()),
+            has_gravity => p.gravity_at_runtime || plan.n_outputs > 0,
+            held => context! {
+                payload_mass => held(&p.payload_mass)?,
+                rotor_inertia => held(&p.rotor_inertia)?,
+                viscous => held(&p.viscous)?,
+            },
+            nominal => context! {
+                gravity => self.list(&p.gravity)?,
+                payload_mass => self.list(&p.payload_mass)?,
+                rotor_inertia => self.list(&p.rotor_inertia)?,
+                viscous => self.list(&p.viscous)?,
+                coulomb => self.list(&p.coulomb)?,
+                zeros => self.list(&zeros)?,
+            },
+        })
     }
 
     /// Literals that kernels need.
