@@ -2,7 +2,7 @@
 
 use super::literal::{comment, distinct_identifiers, real};
 use super::plan::{Entry, Group, Plan, PlanTable, Run, shape_degree};
-use super::{cost, samples};
+use super::{cost, samples, single};
 use crate::{ExportOptions, WriteError, model_hash};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -142,7 +142,16 @@ pub(super) fn facts(
         condition => text.real(sampled.condition)?,
         tolerance => text.real(if spelling.single { 1e-4 } else { 1e-12 })?,
     };
-    let about = about(model, prefix)?;
+    let single_errors: Vec<String> = if spelling.single {
+        single::single_errors(model, &sampled)?
+            .iter()
+            .map(|e| format!("{:<18} {:.1e}", e.block, e.error))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let loss = format!("{:.1e}", sampled.condition);
+    let about = context! { single_errors, loss, ..about(model, prefix)? };
     let numbers = text.numbers()?;
     let parameters = text.parameters(model, plan)?;
     Ok(context! { ..places, ..sizes, ..about, ..parameters, ..numbers })

@@ -12,6 +12,7 @@ mod literal;
 mod plan;
 mod rust;
 mod samples;
+mod single;
 
 pub use c::c_files;
 pub use rust::rust_files;
