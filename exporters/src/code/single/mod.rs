@@ -102,7 +102,11 @@ fn common_box(model: &ReducedModel, theta: &[f32]) -> Option<usize> {
     let domain = &model.layout.domain;
     let inside = |k: usize| {
         let t = f64::from(theta[k]);
-        let slack = 1e-6 * (domain.upper[k] - domain.lower[k]);
+        // Beyond an end θ is put to it, or taken from the other end, which rounding must not decide.
+        let slack = match domain.periodic[k] {
+            true => 0.0,
+            false => 1e-6 * (domain.upper[k] - domain.lower[k]),
+        };
         (domain.lower[k] - slack..=domain.upper[k] + slack).contains(&t)
     };
     if !(0..theta.len()).all(inside) {
