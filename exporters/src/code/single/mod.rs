@@ -17,6 +17,14 @@ use reducer::reduced_model::{Evaluator, ReducedModel, Status, TreeNode, Workspac
 /// Boxes that are looked at.
 const BOXES: usize = 24;
 
+/// Points inside boxes, at least two in each.
+const INSIDE: usize = 64;
+
+/// Multiples of these, modulo one, fill an interval evenly and have no pattern in common.
+const SPREAD: [f64; 6] = [
+    0.618_034, 0.754_878, 0.819_173, 0.569_840, 0.671_044, 0.856_675,
+];
+
 /// Worst error of a function or block, relative to its largest norm among the points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SingleError {
@@ -70,7 +78,7 @@ pub(super) fn single_errors(
         .collect())
 }
 
-/// Corners, centres, middles of faces and two points inside some boxes.
+/// Corners, centres, middles of faces and points inside some boxes.
 fn points(model: &ReducedModel) -> Vec<Vec<f64>> {
     let (n, s) = (model.layout.n(), model.layout.n_rigid);
     let mut parts = vec![vec![0.0; s], vec![0.5; s], vec![1.0; s]];
@@ -81,8 +89,10 @@ fn points(model: &ReducedModel) -> Vec<Vec<f64>> {
             parts.push(part);
         }
     }
-    for shift in [1, 3] {
-        parts.push((0..s).map(|k| 0.5 + 0.45 * pattern(k + shift)).collect());
+    let inside = (INSIDE / model.boxes.len().max(1)).max(2);
+    for i in 1..=inside {
+        let spread = |k: usize| (i as f64 * SPREAD[k % SPREAD.len()]).fract();
+        parts.push((0..s).map(spread).collect());
     }
     let step = model.boxes.len().div_ceil(BOXES).max(1);
     let mut out = Vec::new();
