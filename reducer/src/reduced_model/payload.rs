@@ -168,17 +168,17 @@ impl Evaluator<'_> {
             };
             let point = &mut points[output];
             point.position[axis] += factor * value;
-            for k in 0..s {
-                point.first[k][axis] += factor * slope[k];
+            for (k, d) in slope.iter().enumerate() {
+                point.first[k][axis] += factor * d;
                 for l in 0..s {
                     point.second[k * n + l][axis] += factor * second(k, l);
                 }
             }
             if let Some(d) = modal {
                 point.first[d][axis] += value;
-                for k in 0..s {
-                    point.second[k * n + d][axis] += slope[k];
-                    point.second[d * n + k][axis] += slope[k];
+                for (k, turn) in slope.iter().enumerate() {
+                    point.second[k * n + d][axis] += turn;
+                    point.second[d * n + k][axis] += turn;
                 }
             }
             index += 1;

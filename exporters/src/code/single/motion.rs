@@ -56,14 +56,14 @@ impl Fields {
             match x.component {
                 Component::Position { output: o, axis } if o == output => {
                     position[axis] += x.value;
-                    for k in 0..s {
-                        linear[k][axis] += x.slope[k];
+                    for (column, d) in linear.iter_mut().zip(&x.slope) {
+                        column[axis] += d;
                     }
                 }
                 Component::Quaternion { output: o, entry } if o == output => {
                     q[entry] = x.value;
-                    for k in 0..s {
-                        dq[k][entry] = x.slope[k];
+                    for (column, d) in dq.iter_mut().zip(&x.slope) {
+                        column[entry] = *d;
                     }
                 }
                 Component::Amplitude {
@@ -78,8 +78,8 @@ impl Fields {
                     };
                     *sum += x.value * eta[d];
                     columns[d][row % 3] = x.value;
-                    for k in 0..s {
-                        columns[k][row % 3] += x.slope[k] * eta[d];
+                    for (column, slope) in columns.iter_mut().zip(&x.slope) {
+                        column[row % 3] += slope * eta[d];
                     }
                 }
                 _ => {}
