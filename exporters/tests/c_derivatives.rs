@@ -4,7 +4,7 @@
 mod generated;
 mod support;
 
-use generated::{Generated, close, norm};
+use generated::{Generated, close, flat_parameters, norm};
 use reducer::reduced_model::*;
 use support::{Numbers, model, recipes};
 
@@ -101,18 +101,29 @@ fn linearisation_is_the_derivative_of_the_evaluator() {
     }
 }
 
-/// Parameters as the header's structure.
+/// Parameters as the header's structure, beyond what the model holds.
 fn parameters(m: &ReducedModel, payload: f64, rotor: f64, viscous: f64, coulomb: f64) -> Vec<f64> {
-    let s = m.layout.n_rigid;
-    let mut p = vec![];
-    if !m.layout.outputs.is_empty() {
-        p.extend(vec![payload; m.layout.outputs.len()]);
-        p.extend([0.3, -0.2, -9.81]);
+    let mut p = Parameters::nominal(&m.layout);
+    p.gravity = gravity(m);
+    for (values, value) in [
+        (&mut p.payload_mass, payload),
+        (&mut p.rotor_inertia, rotor),
+        (&mut p.viscous, viscous),
+        (&mut p.coulomb, coulomb),
+        (&mut p.coulomb_rate, 0.1),
+    ] {
+        values.iter_mut().for_each(|v| *v += value);
     }
-    for value in [rotor, viscous, coulomb, 0.1] {
-        p.extend(vec![value; s]);
+    flat_parameters(m, &p)
+}
+
+/// Gravity on the payloads that leaves the mechanism's own as it is.
+fn gravity(m: &ReducedModel) -> [f64; 3] {
+    if m.layout.parameters.gravity_at_runtime {
+        m.layout.parameters.gravity
+    } else {
+        [0.3, -0.2, -9.81]
     }
-    p
 }
 
 #[test]
@@ -159,7 +170,7 @@ fn parameters_act_as_the_header_says() {
             let a = slope(|t| motion(t, o).velocity.as_slice().to_vec(), 1e-3);
             let jacobian = motion(0.0, o).jacobian;
             for k in 0..n {
-                for (axis, g) in [0.3, -0.2, -9.81].into_iter().enumerate() {
+                for (axis, g) in gravity(&m).into_iter().enumerate() {
                     expected[k] += 0.8 * jacobian[axis * n + k] * (a[axis] - g);
                 }
             }

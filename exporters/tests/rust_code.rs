@@ -42,6 +42,41 @@ fn literal(v: &[f64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
+/// Parameters that all differ from the nominal ones.
+fn changed(m: &ReducedModel) -> Parameters {
+    let mut p = Parameters::nominal(&m.layout);
+    p.gravity = [2.0, -3.5, 4.0];
+    for (values, by) in [
+        (&mut p.payload_mass, 0.6),
+        (&mut p.rotor_inertia, 0.2),
+        (&mut p.viscous, 0.3),
+        (&mut p.coulomb, 0.7),
+        (&mut p.coulomb_rate, 0.4),
+    ] {
+        values.iter_mut().for_each(|v| *v += by);
+    }
+    p
+}
+
+/// The same as the generated structure.
+fn parameters(m: &ReducedModel) -> String {
+    let p = changed(m);
+    let mut fields = vec![
+        ("rotor_inertia", literal(&p.rotor_inertia)),
+        ("viscous", literal(&p.viscous)),
+        ("coulomb", literal(&p.coulomb)),
+        ("coulomb_rate", literal(&p.coulomb_rate)),
+    ];
+    if !m.layout.outputs.is_empty() {
+        fields.push(("payload_mass", literal(&p.payload_mass)));
+    }
+    if !m.layout.outputs.is_empty() || m.layout.parameters.gravity_at_runtime {
+        fields.push(("gravity", literal(&p.gravity)));
+    }
+    let texts: Vec<String> = fields.iter().map(|(f, v)| format!("{f}: {v}")).collect();
+    format!("Parameters {{ {} }}", texts.join(", "))
+}
+
 /// A program that prints, per configuration, the results of every function in one line each.
 fn driver(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> String {
     let s = m.layout.n_rigid;
@@ -57,7 +92,10 @@ fn driver(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> String {
         if !m.layout.outputs.is_empty() {
             text += "    let mut o = [Output::ZERO; N_OUTPUTS]; let status = outputs(&eta, &rate, &mut o);\n    for o in &o { show(status, &o.position); show(status, &o.rotation); show(status, &o.velocity); show(status, &o.angular_velocity); show(status, &o.jacobian); }\n";
         }
-        text += "    }\n";
+        let p = parameters(m);
+        text += &format!(
+            "    show(inverse_dynamics_p(Some(&{p}), &eta, &rate, &accel, &mut f), &f);\n    }}\n"
+        );
     }
     text + "}\n"
 }
@@ -67,6 +105,8 @@ fn expected(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> Vec<(i32, Vec<f64>)> 
     let evaluator = Evaluator::new(m).unwrap();
     let mut work = Workspace::default();
     let (n, s) = (evaluator.n(), evaluator.n_rigid());
+    let beside = Evaluator::new(m).unwrap();
+    let beside = beside.with_parameters(changed(m)).unwrap();
     let mut lines = Vec::new();
     for [eta, rate, accel] in points {
         let c = evaluator.coefficients(&eta[..s], &mut work).unwrap();
@@ -117,6 +157,11 @@ fn expected(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> Vec<(i32, Vec<f64>)> 
                 lines.push((status, block.to_vec()));
             }
         }
+        let mut force = vec![0.0; n];
+        beside
+            .inverse_dynamics(eta, rate, accel, &mut force, &mut work)
+            .unwrap();
+        lines.push((status, force));
     }
     lines
 }
@@ -155,11 +200,13 @@ fn compare(m: &ReducedModel, single: bool, tolerance: f64) {
         let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|x| x * x).sum::<f64>().sqrt();
         let difference = norm(&mut found.iter().zip(block).map(|(a, b)| a - b));
         // Accelerations, the ninth block of a point, lose digits to large elastic forces.
-        let per_point = 9 + 5 * m.layout.outputs.len();
-        let force = if i % per_point == 8 {
-            norm(&mut expected[i - 1].1.iter().copied())
-        } else {
-            0.0
+        let per_point = 10 + 5 * m.layout.outputs.len();
+        let nominal = i - i % per_point + 7;
+        let force = match i % per_point {
+            8 => norm(&mut expected[nominal].1.iter().copied()),
+            // Parameters, the last block, may cancel the nominal force.
+            place if place + 1 == per_point => norm(&mut expected[nominal].1.iter().copied()) / 3.0,
+            _ => 0.0,
         };
         let scale = norm(&mut block.iter().copied()) + 3.0 * force;
         assert!(

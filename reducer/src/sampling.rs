@@ -1,10 +1,14 @@
 //! A mechanism as the approximation sees it: names, domain, and coefficients at any θ.
 
 use crate::approximation::{LocalModel, SampleFailure};
-use crate::description::mechanism::{Drive, JointKind, LoadedKind, Mechanism, Origin};
+use crate::description::mechanism::{
+    Attachment, Coordinate, Drive, JointKind, LoadedKind, Mechanism, Origin,
+};
 use crate::error::Explain;
 use crate::kinematics::KinematicsError;
-use crate::reduced_model::{CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout};
+use crate::reduced_model::{
+    CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
+};
 use crate::reduction::{Coefficients, LocalReducer, ReductionError};
 use rayon::prelude::*;
 use thiserror::Error;
@@ -17,13 +21,17 @@ pub enum SamplingError {
     Reduction(#[from] ReductionError),
     #[error("coordinate `{coordinate}` has no range, which only a hinge can do without")]
     Unbounded { coordinate: String, origin: Origin },
+    #[error("mass `{mass}` stays free in the reduced model, but no output is at its point")]
+    PayloadWithoutOutput { mass: String, origin: Origin },
 }
 
 impl Explain for SamplingError {
     fn origin(&self) -> Option<&Origin> {
         match self {
             Self::Reduction(e) => e.origin(),
-            Self::Unbounded { origin, .. } => Some(origin),
+            Self::Unbounded { origin, .. } | Self::PayloadWithoutOutput { origin, .. } => {
+                Some(origin)
+            }
         }
     }
 
@@ -31,6 +39,9 @@ impl Explain for SamplingError {
         match self {
             Self::Reduction(e) => e.help(),
             Self::Unbounded { .. } => Some("give the coordinate a `range`".into()),
+            Self::PayloadWithoutOutput { .. } => {
+                Some("add an `[[output]]` at the same point, or remove `runtime`".into())
+            }
         }
     }
 }
@@ -46,6 +57,7 @@ impl MechanismModel {
     /// Builds the full model and describes it.
     pub fn new(mechanism: &Mechanism) -> Result<Self, SamplingError> {
         let domain = domain(mechanism)?;
+        let parameters = parameters(mechanism)?;
         let reducer = LocalReducer::new(mechanism)?;
         let layout = ModelLayout {
             name: mechanism.name.clone(),
@@ -55,6 +67,7 @@ impl MechanismModel {
             loaded: mechanism.loaded.iter().map(|l| l.name.clone()).collect(),
             domain,
             full_dofs: reducer.model().n_dofs(),
+            parameters,
         };
         Ok(Self {
             reducer,
@@ -186,6 +199,38 @@ fn domain(mechanism: &Mechanism) -> Result<Domain, SamplingError> {
     Ok(out)
 }
 
+/// What the mechanism leaves free, and gravity.
+fn parameters(mechanism: &Mechanism) -> Result<NominalParameters, SamplingError> {
+    let free = |value: fn(&Coordinate) -> (bool, f64)| -> Vec<f64> {
+        let values = mechanism.coordinates.iter().map(value);
+        values.map(|(free, v)| if free { v } else { 0.0 }).collect()
+    };
+    let mut payload_mass = vec![0.0; mechanism.outputs.len()];
+    for mass in mechanism.point_masses.iter().filter(|m| m.at_runtime) {
+        let same = |at: &Attachment| {
+            let apart = (at.frame.position - mass.at.frame.position).norm();
+            at.body == mass.at.body && at.node == mass.at.node && apart <= 1e-9
+        };
+        match mechanism.outputs.iter().position(|o| same(&o.at)) {
+            Some(output) => payload_mass[output] += mass.mass,
+            None => {
+                return Err(SamplingError::PayloadWithoutOutput {
+                    mass: mass.name.clone(),
+                    origin: mass.origin.clone(),
+                });
+            }
+        }
+    }
+    Ok(NominalParameters {
+        gravity: mechanism.gravity.into(),
+        gravity_at_runtime: mechanism.gravity_at_runtime,
+        payload_mass,
+        rotor_inertia: free(|c| (c.at_runtime.rotor_inertia, c.rotor_inertia)),
+        viscous: free(|c| (c.at_runtime.viscous, c.viscous)),
+        coulomb: free(|c| (true, c.coulomb)),
+    })
+}
+
 fn is_angle(mechanism: &Mechanism, drive: &Drive) -> bool {
     match drive {
         Drive::Joint(joint) => mechanism.joints[joint.0].kind == JointKind::Hinge,
@@ -243,6 +288,7 @@ fn fingerprint(mechanism: &Mechanism) -> [u8; 32] {
     }
     let Mechanism {
         gravity,
+        gravity_at_runtime,
         plane,
         bodies,
         joints,
@@ -257,8 +303,13 @@ fn fingerprint(mechanism: &Mechanism) -> [u8; 32] {
         reduction,
         ..
     } = &plain;
+    let axes = if *gravity_at_runtime {
+        " gravity per axis"
+    } else {
+        ""
+    };
     let text = format!(
-        "{} {:?}",
+        "{} {:?}{axes}",
         env!("CARGO_PKG_VERSION"),
         (
             (gravity, plane, bodies, joints, coordinates),

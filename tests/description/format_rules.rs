@@ -255,3 +255,18 @@ fn runtime_parameters_are_refused_where_they_mean_nothing() {
     );
     assert_eq!(kinds(&text), [FaultKind::RuntimeParameter]);
 }
+
+#[test]
+fn gravity_may_stay_free() {
+    let with = |gravity: &str| {
+        let text = crank("").replacen("format = 1\n", &format!("format = 1\n{gravity}\n"), 1);
+        read(&text).map(|m| (m.gravity, m.gravity_at_runtime))
+    };
+    let down = Vector3::new(0.0, 0.0, -9.81);
+    assert_eq!(with("gravity = \"runtime\"").unwrap(), (down, true));
+    let table = "gravity = { value = [1, 2, \"g\"], runtime = true }\nparameters.g = 3";
+    assert_eq!(with(table).unwrap(), (Vector3::new(1.0, 2.0, 3.0), true));
+    assert_eq!(with("gravity = [0, 0, -9.81]").unwrap(), (down, false));
+    let refused = with("gravity = \"sometimes\"").unwrap_err().to_string();
+    assert!(refused.contains("`sometimes` is not a value"), "{refused}");
+}

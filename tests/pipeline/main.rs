@@ -6,4 +6,5 @@ mod energy;
 mod energy_drift;
 mod generated;
 mod interruption;
+mod runtime;
 mod support;

@@ -211,7 +211,8 @@ fn equations(plan: &Plan) -> Cost {
             + symmetric(Group::Stiffness)
             + symmetric(Group::Damping)
             + count(Group::Gyroscopic) * cost(1, 1)
-            + count(Group::Force) * cost(0, 1);
+            + count(Group::Force) * cost(0, 1)
+            + count(Group::GravityForce) * cost(1, 1);
     }
     let values = plan.dynamics.columns + plan.dynamics.constants.len();
     let triangle = n * (n + 1) / 2;
@@ -223,6 +224,8 @@ fn equations(plan: &Plan) -> Cost {
         + count(Group::DampingFactor) * cost(2, 2)
         + symmetric(Group::Damping)
         + count(Group::Force) * cost(0, 1)
+        + count(Group::GravityForce) * cost(2 * s + 1, s + 1)
+        + count(Group::GravityPotential) * cost(s, s)
         + s * cost(plan.dynamics.columns, plan.dynamics.columns + 1)
 }
 

@@ -2,7 +2,7 @@
 
 use super::literal::{comment, distinct_identifiers, real};
 use super::plan::{Entry, Group, Plan, PlanTable, Run, shape_degree};
-use super::{cost, samples};
+use super::{cost, samples, single};
 use crate::{ExportOptions, WriteError, model_hash};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -143,9 +143,19 @@ pub(super) fn facts(
         condition => text.real(sampled.condition)?,
         tolerance => text.real(if spelling.single { 1e-4 } else { 1e-12 })?,
     };
-    let about = about(model, prefix)?;
+    let single_errors: Vec<String> = if spelling.single {
+        single::single_errors(model, &sampled)?
+            .iter()
+            .map(|e| format!("{:<18} {:.1e}", e.block, e.error))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let loss = format!("{:.1e}", sampled.condition);
+    let about = context! { single_errors, loss, ..about(model, prefix)? };
     let numbers = text.numbers()?;
-    Ok(context! { ..places, ..sizes, ..about, ..numbers })
+    let parameters = text.parameters(model, plan)?;
+    Ok(context! { ..places, ..sizes, ..about, ..parameters, ..numbers })
 }
 
 /// Names, provenance and accuracy.
@@ -507,6 +517,36 @@ impl Printer {
                 })
             })
             .collect()
+    }
+
+    /// What may be changed at run time, and what the model holds of it.
+    fn parameters(&self, model: &ReducedModel, plan: &Plan) -> Result<Value, WriteError> {
+        let p = &model.layout.parameters;
+        let zeros = vec![0.0; model.layout.n_rigid];
+        // Nothing where the model holds nothing that is free.
+        let held = |values: &[f64]| -> Result<Option<String>, WriteError> {
+            let any = values.iter().any(|v| *v != 0.0);
+            any.then(|| self.list(values)).transpose()
+        };
+        let terms = [Group::GravityPotential, Group::GravityForce];
+        Ok(context! {
+            runtime_gravity => p.gravity_at_runtime,
+            gravity_terms => terms.iter().any(|g| !plan.list(*g).is_empty()),
+            has_gravity => p.gravity_at_runtime || plan.n_outputs > 0,
+            held => context! {
+                payload_mass => held(&p.payload_mass)?,
+                rotor_inertia => held(&p.rotor_inertia)?,
+                viscous => held(&p.viscous)?,
+            },
+            nominal => context! {
+                gravity => self.list(&p.gravity)?,
+                payload_mass => self.list(&p.payload_mass)?,
+                rotor_inertia => self.list(&p.rotor_inertia)?,
+                viscous => self.list(&p.viscous)?,
+                coulomb => self.list(&p.coulomb)?,
+                zeros => self.list(&zeros)?,
+            },
+        })
     }
 
     /// Literals that kernels need.

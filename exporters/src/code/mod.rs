@@ -12,6 +12,7 @@ mod literal;
 mod plan;
 mod rust;
 mod samples;
+mod single;
 mod terms;
 
 pub use c::c_files;

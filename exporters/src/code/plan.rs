@@ -106,6 +106,8 @@ pub(super) enum Group {
     Force,
     Potential,
     Gravity,
+    GravityPotential,
+    GravityForce,
     Position,
     Quaternion,
     Amplitude,
@@ -122,7 +124,7 @@ pub(super) struct Entry {
 }
 
 impl Group {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::MassFactor,
         Self::MassSlope,
         Self::StiffnessFactor,
@@ -134,6 +136,8 @@ impl Group {
         Self::Force,
         Self::Potential,
         Self::Gravity,
+        Self::GravityPotential,
+        Self::GravityForce,
         Self::Position,
         Self::Quaternion,
         Self::Amplitude,
@@ -157,6 +161,14 @@ impl Group {
             Self::Force => ("force", "Static force on coordinate i."),
             Self::Potential => ("potential", "Potential energy at eta = (theta, 0)."),
             Self::Gravity => ("gravity", "Gravity's part of the force on coordinate i."),
+            Self::GravityPotential => (
+                "gravity_potential",
+                "Potential per unit of gravity along axis k.",
+            ),
+            Self::GravityForce => (
+                "gravity_force",
+                "Force on coordinate i per unit of gravity along axis k.",
+            ),
             Self::Position => ("position", "Axis i of the position of output k."),
             Self::Quaternion => ("quaternion", "Entry i of the quaternion of output k."),
             Self::Amplitude => ("amplitude", "Row i of output k per modal coordinate j."),
@@ -174,9 +186,15 @@ impl Group {
             | Self::DampingFactor
             | Self::Potential => lagrangian,
             Self::Mass | Self::Gyroscopic | Self::Stiffness => !lagrangian,
-            Self::Damping | Self::Force | Self::Gravity => true,
+            Self::Damping | Self::Force => true,
+            Self::Gravity => {
+                let per_axis = [Self::GravityPotential, Self::GravityForce];
+                per_axis.iter().all(|g| plan.list(*g).is_empty())
+            }
             Self::Position | Self::Quaternion | Self::Amplitude => plan.n_outputs > 0,
-            Self::LoadMap => !plan.list(self).is_empty(),
+            Self::LoadMap | Self::GravityPotential | Self::GravityForce => {
+                !plan.list(self).is_empty()
+            }
         }
     }
 
@@ -191,6 +209,8 @@ impl Group {
             Component::Potential => (Self::Potential, [0; 3]),
             Component::Force { row } => (Self::Force, [row, 0, 0]),
             Component::Gravity { row } => (Self::Gravity, [row, 0, 0]),
+            Component::GravityPotential { axis } => (Self::GravityPotential, [0, 0, axis]),
+            Component::GravityForce { row, axis } => (Self::GravityForce, [row, 0, axis]),
             Component::StiffnessFactor { row, column } => (Self::StiffnessFactor, [row, column, 0]),
             Component::DampingFactor { row, column } => (Self::DampingFactor, [row, column, 0]),
             Component::Damping { row, column } => (Self::Damping, [row, column, 0]),
@@ -218,8 +238,10 @@ impl Plan {
         let layout = &model.layout;
         let mut entries = BTreeMap::new();
         let direct = model.form == ModelForm::Direct;
-        // The direct form's forces are stored: its potential serves energies only.
-        let used = |c: &Component| !(direct && *c == Component::Potential);
+        // The direct form's forces are stored: its potentials serve energies only.
+        let is_energy =
+            |c: &Component| matches!(c, Component::Potential | Component::GravityPotential { .. });
+        let used = |c: &Component| !(direct && is_energy(c));
         let constants = |output: bool| {
             let of_table = move |c: &&Constant| c.component.is_output() == output;
             model.components.constants.iter().filter(of_table)

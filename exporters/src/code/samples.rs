@@ -81,7 +81,7 @@ fn test_configurations(model: &ReducedModel) -> Vec<Vec<f64>> {
 }
 
 /// Fixed numbers between -1 and 1 without a pattern that hides an exchange of coordinates.
-fn pattern(i: usize) -> f64 {
+pub(super) fn pattern(i: usize) -> f64 {
     const VALUES: [f64; 7] = [0.62, -0.81, 0.37, 0.95, -0.44, -0.73, 0.18];
     VALUES[i % VALUES.len()] / (1.0 + (i / VALUES.len()) as f64)
 }

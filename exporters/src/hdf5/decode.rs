@@ -284,6 +284,23 @@ fn read_layout(r: &mut Reader) -> Read<ModelLayout> {
                 .collect(),
         },
         full_dofs,
+        parameters: read_parameters(r)?,
+    })
+}
+
+fn read_parameters(r: &mut Reader) -> Read<NominalParameters> {
+    let gravity = r.real("layout/gravity");
+    same_length("layout/gravity", gravity.len(), 3)?;
+    let path = "layout/gravity_at_runtime";
+    let free = flags(&r.integer(path), path)?;
+    same_length(path, free.len(), 1)?;
+    Ok(NominalParameters {
+        gravity: [gravity[0], gravity[1], gravity[2]],
+        gravity_at_runtime: free[0],
+        payload_mass: r.real("layout/payload_mass"),
+        rotor_inertia: r.real("layout/rotor_inertia"),
+        viscous: r.real("layout/viscous"),
+        coulomb: r.real("layout/coulomb"),
     })
 }
 

@@ -194,6 +194,16 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
         "layout/inequality_bound",
         inequalities.iter().map(|i| i.bound).collect(),
     );
+    let p = &layout.parameters;
+    w.real("layout/gravity", p.gravity.to_vec());
+    w.integer(
+        "layout/gravity_at_runtime",
+        vec![i64::from(p.gravity_at_runtime)],
+    );
+    w.real("layout/payload_mass", p.payload_mass.clone());
+    w.real("layout/rotor_inertia", p.rotor_inertia.clone());
+    w.real("layout/viscous", p.viscous.clone());
+    w.real("layout/coulomb", p.coulomb.clone());
 }
 
 fn write_tree(w: &mut Writer, tree: &[TreeNode]) {

@@ -7,7 +7,7 @@ mod tools;
 use exporters::ExportOptions;
 use exporters::code::{c_files, rust_files};
 use libloading::{Library, Symbol};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{Parameters, ReducedModel};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -350,6 +350,18 @@ both!(@_outputs @_outputs_p (eta: *const Real, rate: *const Real, out: *mut Real
     status
 });
 "#;
+
+/// Parameters as the header's structure lays them out.
+pub fn flat_parameters(model: &ReducedModel, p: &Parameters) -> Vec<f64> {
+    let mut flat = p.payload_mass.clone();
+    if !p.payload_mass.is_empty() || model.layout.parameters.gravity_at_runtime {
+        flat.extend(p.gravity);
+    }
+    for values in [&p.rotor_inertia, &p.viscous, &p.coulomb, &p.coulomb_rate] {
+        flat.extend(values);
+    }
+    flat
+}
 
 pub fn norm(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()

@@ -41,6 +41,8 @@ pub struct Recipe {
     pub inequality: bool,
     /// Terms of the first box are thinned out.
     pub holes: bool,
+    /// Gravity is stored per axis, and something of every parameter is part of the model.
+    pub runtime: bool,
 }
 
 pub fn recipes() -> Vec<Recipe> {
@@ -57,6 +59,7 @@ pub fn recipes() -> Vec<Recipe> {
         periodic: false,
         inequality: false,
         holes: false,
+        runtime: false,
     };
     vec![
         Recipe {
@@ -127,6 +130,32 @@ pub fn recipes() -> Vec<Recipe> {
             ..base.clone()
         },
         Recipe {
+            name: "tilted_arm",
+            s: 2,
+            modal: 2,
+            degree: 3,
+            outputs: 2,
+            runtime: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "tilted_blocks",
+            form: ModelForm::Direct,
+            s: 2,
+            modal: 1,
+            degree: 2,
+            cuts: vec![0],
+            outputs: 1,
+            runtime: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "tilted_bare",
+            s: 2,
+            runtime: true,
+            ..base.clone()
+        },
+        Recipe {
             name: "six",
             s: 6,
             modal: 1,
@@ -177,6 +206,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
             loaded: (0..r.loaded).map(|o| format!("load{o}")).collect(),
             domain,
             full_dofs: 42,
+            parameters: nominal(r),
         },
         form: r.form,
         components,
@@ -210,6 +240,21 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
     };
     model.validate().expect("a valid synthetic model");
     model
+}
+
+fn nominal(r: &Recipe) -> NominalParameters {
+    if !r.runtime {
+        return NominalParameters::fixed(r.s, r.outputs);
+    }
+    let some = |n: usize| (0..n).map(|k| 0.3 + 0.1 * k as f64).collect();
+    NominalParameters {
+        gravity: [0.7, -1.1, -9.6],
+        gravity_at_runtime: true,
+        payload_mass: some(r.outputs),
+        rotor_inertia: some(r.s),
+        viscous: some(r.s),
+        coulomb: some(r.s),
+    }
 }
 
 fn components(r: &Recipe) -> ComponentLists {
@@ -290,6 +335,16 @@ fn components(r: &Recipe) -> ComponentLists {
                     column: row,
                 });
             }
+        }
+    }
+    if r.runtime {
+        list.dynamics
+            .extend((0..3).map(|axis| Component::GravityPotential { axis }));
+        let first = if r.form == ModelForm::Direct { 0 } else { r.s };
+        for row in first..n {
+            let pull = |axis| Component::GravityForce { row, axis };
+            list.dynamics.extend([0, 2].map(pull));
+            constant(&mut list, pull(1), 0.2);
         }
     }
     for output in 0..r.outputs {

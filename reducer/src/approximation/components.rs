@@ -99,14 +99,26 @@ fn blocks(layout: &ModelLayout, form: ModelForm, probes: &[Sample]) -> Vec<Vec<C
         ],
     };
     blocks.extend(damping_blocks(n, s, form, probes));
-    blocks.push(vec![Component::Potential]);
     let first_force = if form == ModelForm::Lagrangian { s } else { 0 };
-    blocks.push(
-        (first_force..n)
-            .map(|row| Component::Force { row })
-            .collect(),
-    );
-    if gravity_differs(probes) {
+    // Where gravity stays free and nothing else pulls, only rounding would be left.
+    let differs = gravity_differs(probes);
+    if differs || !layout.parameters.gravity_at_runtime {
+        blocks.push(vec![Component::Potential]);
+        blocks.push(
+            (first_force..n)
+                .map(|row| Component::Force { row })
+                .collect(),
+        );
+    }
+    if layout.parameters.gravity_at_runtime {
+        blocks.push(
+            (0..3)
+                .map(|axis| Component::GravityPotential { axis })
+                .collect(),
+        );
+        let axes = |row| (0..3).map(move |axis| Component::GravityForce { row, axis });
+        blocks.push((first_force..n).flat_map(axes).collect());
+    } else if differs {
         blocks.push((0..n).map(|row| Component::Gravity { row }).collect());
     }
     blocks.extend(output_blocks(layout));

@@ -2,7 +2,7 @@
 
 use super::database::SampleResult;
 use super::source::SampleFailure;
-use crate::reduction::{Coefficients, OutputCoefficients};
+use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 
 /// Bytes of one record.
 pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
@@ -30,6 +30,13 @@ pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
             ] {
                 out.length(list.len());
                 list.iter().for_each(|v| out.numbers(v));
+            }
+            out.length(c.gravity_axes.len());
+            for axis in &c.gravity_axes {
+                out.numbers(&[axis.potential]);
+                out.numbers(&axis.force);
+                out.length(axis.force_gradient.len());
+                axis.force_gradient.iter().for_each(|v| out.numbers(v));
             }
             out.length(c.outputs.len());
             for o in &c.outputs {
@@ -123,6 +130,9 @@ impl<'a> Reader<'a> {
         let [mass_gradient, stiffness_gradient, force_gradient, load_map] =
             [(); 4].map(|()| self.lists());
         let scalars: [f64; 2] = scalars?.try_into().ok()?;
+        let gravity_axes = (0..self.length()?)
+            .map(|_| self.gravity_axis())
+            .collect::<Option<Vec<_>>>()?;
         let outputs = (0..self.length()?)
             .map(|_| self.output())
             .collect::<Option<Vec<_>>>()?;
@@ -137,9 +147,19 @@ impl<'a> Reader<'a> {
             force: force?,
             force_gradient: force_gradient?,
             gravity: gravity?,
+            gravity_axes,
             outputs,
             load_map: load_map?,
             gauge_overlap: scalars[1],
+        })
+    }
+
+    fn gravity_axis(&mut self) -> Option<GravityAxis> {
+        let [potential] = self.numbers()?.try_into().ok()?;
+        Some(GravityAxis {
+            potential,
+            force: self.numbers()?,
+            force_gradient: self.lists()?,
         })
     }
 

@@ -3,6 +3,7 @@
 use super::sample::Sample;
 use crate::reduced_model::{BlockError, ModelCoefficients, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
+use std::borrow::Cow;
 
 /// Blocks of a model that have a tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,7 +124,7 @@ impl Scales {
             blocks: [
                 rms(&|p| norm(&p.exact.mass)),
                 rms(&|p| norm(&p.gyroscopic)),
-                rms(&|p| norm(&p.exact.gravity)),
+                rms(&|p| norm(&exact_gravity(&p.exact))),
                 rms(&|p| norm(&p.exact.stiffness)),
                 rms(&|p| norm(&p.exact.damping)),
                 rms(&forces),
@@ -181,10 +182,11 @@ impl Scales {
         let Some(weights) = self.combined else {
             return 0.0;
         };
+        let (gravity, exact_gravity) = (model_gravity(model), exact_gravity(exact));
         let pairs = [
             (&model.mass[..], &exact.mass[..]),
             (&model.gyroscopic, gyroscopic),
-            (&model.gravity, &exact.gravity),
+            (&gravity, &exact_gravity),
             (&model.stiffness, &exact.stiffness),
             (&model.damping, &exact.damping),
         ];
@@ -244,7 +246,7 @@ impl Scales {
         [
             mass,
             relative(Block::Gyroscopic, &model.gyroscopic, gyroscopic),
-            relative(Block::Gravity, &model.gravity, &exact.gravity),
+            relative(Block::Gravity, &model_gravity(model), &exact_gravity(exact)),
             stiffness,
             relative(Block::Damping, &model.damping, &exact.damping),
             relative(Block::Force, &force, &test.force).max(self.static_error(exact, model)),
@@ -320,6 +322,24 @@ impl Scales {
                 0.0
             })
     }
+}
+
+/// Force of gravity; per inertial axis, one after the other, where gravity stays free, so that the
+/// error is bounded for every direction.
+fn exact_gravity(c: &Coefficients) -> Cow<'_, [f64]> {
+    if c.gravity_axes.is_empty() {
+        return Cow::Borrowed(&c.gravity);
+    }
+    let forces = c.gravity_axes.iter().flat_map(|a| &a.force);
+    Cow::Owned(forces.copied().collect())
+}
+
+/// The same of a model.
+fn model_gravity(c: &ModelCoefficients) -> Cow<'_, [f64]> {
+    if c.gravity_axes.is_empty() {
+        return Cow::Borrowed(&c.gravity);
+    }
+    Cow::Owned(c.gravity_axes.concat())
 }
 
 /// Inverse dynamics from coefficients at η^δ = 0, for a motion of the first `s` coordinates.

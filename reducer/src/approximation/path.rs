@@ -1,8 +1,10 @@
 //! Reduction along a path in θ [T 5.9]: a local model with one coordinate, the path's parameter.
 
 use super::source::{LocalModel, SampleFailure};
-use crate::reduced_model::{CoordinateInfo, CoordinateKind, Domain, ModelLayout};
-use crate::reduction::{Coefficients, OutputCoefficients};
+use crate::reduced_model::{
+    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters,
+};
+use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 
 /// The path cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -149,6 +151,13 @@ impl LocalModel for PathModel<'_> {
                 periodic: vec![false],
                 inequalities: Vec::new(),
             },
+            // Actuators do not act on the path coordinate one by one.
+            parameters: NominalParameters {
+                rotor_inertia: vec![0.0],
+                viscous: vec![0.0],
+                coulomb: vec![0.0],
+                ..self.layout.parameters.clone()
+            },
             ..self.layout.clone()
         }
     }
@@ -201,10 +210,17 @@ impl Projection<'_> {
             mass_rate[j] += turned[j];
             mass_rate[j * m] += turned[j];
         }
-        let plain = self.vector(&along(&c.force_gradient), t);
-        let turning: f64 = (0..s).map(|k| c.force[k] * dt[k]).sum();
-        let mut force_gradient = plain;
-        force_gradient[0] += turning;
+        // d(Tᵀf)/dσ of a force with its gradient in θ.
+        let force_rate = |force: &[f64], gradient: &[Vec<f64>]| {
+            let mut rate = self.vector(&along(gradient), t);
+            rate[0] += (0..s).map(|k| force[k] * dt[k]).sum::<f64>();
+            rate
+        };
+        let gravity_axis = |a: &GravityAxis| GravityAxis {
+            potential: a.potential,
+            force: self.vector(&a.force, t),
+            force_gradient: vec![force_rate(&a.force, &a.force_gradient)],
+        };
         let mut mass_gradient = vec![mass_rate];
         mass_gradient.extend(c.mass_gradient[s..].iter().map(|d| self.matrix(d, t, t)));
         Coefficients {
@@ -216,8 +232,9 @@ impl Projection<'_> {
             damping: self.matrix(&c.damping, t, t),
             potential: c.potential,
             force: self.vector(&c.force, t),
-            force_gradient: vec![force_gradient],
+            force_gradient: vec![force_rate(&c.force, &c.force_gradient)],
             gravity: self.vector(&c.gravity, t),
+            gravity_axes: c.gravity_axes.iter().map(gravity_axis).collect(),
             outputs: c.outputs.iter().map(|o| self.output(o)).collect(),
             load_map: c.load_map.iter().map(|row| self.vector(row, t)).collect(),
             gauge_overlap: c.gauge_overlap,

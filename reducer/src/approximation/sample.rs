@@ -7,7 +7,7 @@ use super::factors::{
 use super::points::uniform;
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
-use crate::reduction::{Coefficients, OutputCoefficients};
+use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 
 /// A sample made ready for the fit.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub(super) struct Sample {
     pub damping_factor: Option<Vec<f64>>,
     /// One per output, sign by continuity.
     quaternions: Vec<[f64; 4]>,
+    /// Nominal gravity.
+    gravity: [f64; 3],
 }
 
 /// A rigid motion at η^δ = 0 that θ fixes: a few ranges per second, a few tens per second squared.
@@ -78,6 +80,7 @@ impl Sample {
             stiffness_factor: Vec::new(),
             stiffness_factor_slopes: Vec::new(),
             damping_factor: None,
+            gravity: layout.parameters.gravity,
             quaternions: exact
                 .outputs
                 .iter()
@@ -153,6 +156,12 @@ impl Sample {
         }
     }
 
+    /// Share of gravity in a conservative quantity where it is stored per axis; 0 elsewhere.
+    fn pull(&self, of_axis: impl Fn(&GravityAxis) -> f64) -> f64 {
+        let axes = self.exact.gravity_axes.iter().zip(self.gravity);
+        axes.map(|(axis, g)| g * of_axis(axis)).sum()
+    }
+
     /// Value of a component.
     pub fn value(&self, component: Component) -> f64 {
         let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
@@ -164,9 +173,11 @@ impl Sample {
                 row,
                 column,
             } => self.mass_factor_slopes[coordinate][row * n + column],
-            Component::Potential => c.potential,
-            Component::Force { row } => c.force[row],
+            Component::Potential => c.potential - self.pull(|a| a.potential),
+            Component::Force { row } => c.force[row] - self.pull(|a| a.force[row]),
             Component::Gravity { row } => c.gravity[row],
+            Component::GravityPotential { axis } => c.gravity_axes[axis].potential,
+            Component::GravityForce { row, axis } => c.gravity_axes[axis].force[row],
             Component::StiffnessFactor { row, column } => {
                 self.stiffness_factor[(row - s) * modal + column - s]
             }
@@ -197,8 +208,12 @@ impl Sample {
         let modal = n - s;
         match component {
             Component::MassFactor { row, column } => self.mass_factor_slopes[k][row * n + column],
-            Component::Potential => -c.force[k],
-            Component::Force { row } => c.force_gradient[k][row],
+            Component::Potential => self.pull(|a| a.force[k]) - c.force[k],
+            Component::Force { row } => {
+                c.force_gradient[k][row] - self.pull(|a| a.force_gradient[k][row])
+            }
+            Component::GravityPotential { axis } => -c.gravity_axes[axis].force[k],
+            Component::GravityForce { row, axis } => c.gravity_axes[axis].force_gradient[k][row],
             Component::StiffnessFactor { row, column } => {
                 self.stiffness_factor_slopes[k][(row - s) * modal + column - s]
             }
@@ -223,6 +238,8 @@ pub(super) fn has_gradient(component: Component) -> bool {
         C::MassFactor { .. }
             | C::Potential
             | C::Force { .. }
+            | C::GravityPotential { .. }
+            | C::GravityForce { .. }
             | C::StiffnessFactor { .. }
             | C::Mass { .. }
             | C::Stiffness { .. }
@@ -260,6 +277,14 @@ fn is_consistent(c: &Coefficients, layout: &ModelLayout) -> bool {
     let output = |o: &OutputCoefficients| {
         finite(&o.position, 3) && finite(&o.rotation, 9) && finite(&o.jacobian, 6 * n)
     };
+    let axis = |a: &GravityAxis| {
+        a.potential.is_finite() && finite(&a.force, n) && all(&a.force_gradient, s, n)
+    };
+    let n_axes = if layout.parameters.gravity_at_runtime {
+        3
+    } else {
+        0
+    };
     finite(&c.theta, s)
         && finite(&c.mass, n * n)
         && all(&c.mass_gradient, n, n * n)
@@ -270,6 +295,8 @@ fn is_consistent(c: &Coefficients, layout: &ModelLayout) -> bool {
         && finite(&c.force, n)
         && all(&c.force_gradient, s, n)
         && finite(&c.gravity, n)
+        && c.gravity_axes.len() == n_axes
+        && c.gravity_axes.iter().all(axis)
         && c.outputs.len() == layout.outputs.len()
         && c.outputs.iter().all(output)
         && all(&c.load_map, layout.loaded.len(), n)

@@ -43,16 +43,26 @@ impl FullModel {
 
     /// The uniform acceleration field of gravity as a motion.
     pub fn gravity_field(&self, frames: &[Frame]) -> Mat<f64> {
+        self.uniform_field(&self.gravity, frames)
+    }
+
+    /// A uniform field of accelerations, given in inertial axes, as a motion.
+    pub fn uniform_field(&self, acceleration: &Vector3<f64>, frames: &[Frame]) -> Mat<f64> {
         self.field(|node| {
-            let local = frames[node].rotation.tr_mul(&self.gravity);
+            let local = frames[node].rotation.tr_mul(acceleration);
             join(&local, &Vector3::zeros())
         })
     }
 
-    /// Rate of [`Self::gravity_field`] in node axes while nodes move with `velocities`.
-    pub fn gravity_field_rate(&self, frames: &[Frame], velocities: &[Vector6]) -> Mat<f64> {
+    /// Rate of [`Self::uniform_field`] in node axes while nodes move with `velocities`.
+    pub fn uniform_field_rate(
+        &self,
+        acceleration: &Vector3<f64>,
+        frames: &[Frame],
+        velocities: &[Vector6],
+    ) -> Mat<f64> {
         self.field(|node| {
-            let local = frames[node].rotation.tr_mul(&self.gravity);
+            let local = frames[node].rotation.tr_mul(acceleration);
             join(&local.cross(&angular(&velocities[node])), &Vector3::zeros())
         })
     }
@@ -70,6 +80,11 @@ impl FullModel {
 
     /// Potential of gravity of the undeformed bodies.
     pub fn gravity_potential(&self, bodies: &[Frame]) -> f64 {
+        -self.gravity.dot(&self.first_moment(bodies))
+    }
+
+    /// Mass times centre of mass of the undeformed bodies, inertial axes.
+    pub fn first_moment(&self, bodies: &[Frame]) -> Vector3<f64> {
         self.bodies
             .iter()
             .zip(bodies)
@@ -77,8 +92,7 @@ impl FullModel {
                 let m = &body.inertia;
                 // First moment m·c from the coupling block m·skew(c).
                 let moment = Vector3::new(m[(5, 1)], m[(3, 2)], m[(4, 0)]);
-                let weighted = frame.position * m[(0, 0)] + frame.rotation * moment;
-                -self.gravity.dot(&weighted)
+                frame.position * m[(0, 0)] + frame.rotation * moment
             })
             .sum()
     }

@@ -24,6 +24,9 @@ pub struct ModelCoefficients {
     pub force: Vec<f64>,
     /// −∂V/∂η of gravity.
     pub gravity: Vec<f64>,
+    /// −∂V/∂η per unit of gravity along each inertial axis, three vectors of n; empty where gravity
+    /// is fixed.
+    pub gravity_axes: Vec<Vec<f64>>,
     /// Displacement of loaded dofs per generalised coordinate, one row of n values each.
     pub load_map: Vec<Vec<f64>>,
     /// Motion of the outputs; velocities are zero.
@@ -99,9 +102,12 @@ impl Evaluator<'_> {
         if self.model.form == ModelForm::Lagrangian {
             self.fill_derived(&mut out, work);
         }
-        if !self.stores_gravity() {
+        if self.model.layout.parameters.gravity_at_runtime {
+            self.fill_gravity(&mut out, work);
+        } else if !self.stores_gravity() {
             out.gravity.clone_from(&out.force);
         }
+        self.add_to_coefficients(&mut out, work);
         Ok(out)
     }
 
@@ -226,6 +232,37 @@ impl Evaluator<'_> {
         );
     }
 
+    /// Gravity per axis, and the share of the given vector in the forces.
+    fn fill_gravity(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
+        let (n, s) = (self.n(), self.n_rigid());
+        let mut axes = vec![vec![0.0; n]; 3];
+        self.visit_dynamics(&work.values, &[], |component, v, _| {
+            if let Component::GravityForce { row, axis } = component {
+                axes[axis][row] = v;
+            }
+        });
+        if self.model.form == ModelForm::Lagrangian {
+            let mut direction = vec![0.0; s];
+            for k in 0..s {
+                direction[k] = 1.0;
+                self.evaluate_rates(&direction, work);
+                direction[k] = 0.0;
+                self.visit_dynamics(&work.values, &work.rates, |component, _, dv| {
+                    if let Component::GravityPotential { axis } = component {
+                        axes[axis][k] = -dv;
+                    }
+                });
+            }
+        }
+        for (axis, pull) in axes.iter().zip(self.gravity) {
+            for (i, per_unit) in axis.iter().enumerate() {
+                out.gravity[i] += pull * per_unit;
+                out.force[i] += pull * per_unit;
+            }
+        }
+        out.gravity_axes = axes;
+    }
+
     /// `lagrangian`: M̄, its gradient, h̄ and the force on θ from U₀, U_d and U(θ).
     fn fill_derived(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
         let (n, s) = (self.n(), self.n_rigid());
@@ -287,6 +324,7 @@ impl ModelCoefficients {
             damping: vec![0.0; n * n],
             force: vec![0.0; n],
             gravity: vec![0.0; n],
+            gravity_axes: Vec::new(),
             load_map: vec![vec![0.0; n]; n_loaded],
             outputs: Vec::new(),
             status: Status::Inside,

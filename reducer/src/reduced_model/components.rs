@@ -38,6 +38,19 @@ pub enum Component {
         /// Row.
         row: usize,
     },
+    /// Potential U_a(θ) per unit of gravity along an inertial axis, at η^δ = 0; only where gravity
+    /// stays free. `Potential` and `Force` then hold the rest.
+    GravityPotential {
+        /// 0, 1, 2: inertial x, y, z.
+        axis: usize,
+    },
+    /// Generalised force per unit of gravity along an inertial axis; in `lagrangian` only for δ.
+    GravityForce {
+        /// Row.
+        row: usize,
+        /// 0, 1, 2: inertial x, y, z.
+        axis: usize,
+    },
     /// Entry of L, K̄ = L Lᵀ, column ≤ row, both in δ.
     StiffnessFactor {
         /// Row.

@@ -27,6 +27,7 @@ impl Evaluator<'_> {
         if status < Status::Undefined {
             self.evaluate_dynamics(work);
             self.add_inertia_and_potential(eta, rate, Some(accel), force, work);
+            self.add_parameters(eta, rate, Some(accel), force, work);
         }
         Ok(status)
     }
@@ -50,14 +51,12 @@ impl Evaluator<'_> {
         if status < Status::Undefined {
             self.evaluate_dynamics(work);
             self.add_inertia_and_potential(eta, rate, None, accel, work);
+            self.add_parameters(eta, rate, None, accel, work);
             for (a, f) in accel.iter_mut().zip(force) {
                 *a = f - *a;
             }
-            if self.model.form == ModelForm::Direct {
-                self.fill_mass(work);
-                if !factor_upper(&mut work.factor, n) {
-                    status = Status::Undefined;
-                }
+            if !self.factor_mass(work) {
+                status = Status::Undefined;
             }
             solve_upper_factor(&work.factor, n, accel);
             if accel.iter().any(|a| !a.is_finite()) {
@@ -106,10 +105,16 @@ impl Evaluator<'_> {
             }
             Component::Potential => potential += v,
             Component::Force { row } if row >= s => potential -= v * eta[row],
+            Component::GravityPotential { axis } => potential += self.gravity[axis] * v,
+            Component::GravityForce { row, axis } if row >= s => {
+                potential -= self.gravity[axis] * v * eta[row]
+            }
             _ => {}
         });
         let half_square = |v: &[f64]| 0.5 * v.iter().map(|x| x * x).sum::<f64>();
-        Ok((kinetic + half_square(p), potential + half_square(y), status))
+        let own = (kinetic + half_square(p), potential + half_square(y));
+        let (kinetic, potential) = self.added_energy(eta, rate, work)?;
+        Ok((own.0 + kinetic, own.1 + potential, status))
     }
 
     pub(super) fn locate_state(
@@ -178,6 +183,7 @@ impl Evaluator<'_> {
                 Component::DampingFactor { row, column } => z[column] += v * rate[row],
                 Component::Damping { row, column } => add_symmetric(out, row, column, v, rate),
                 Component::Force { row } => out[row] -= v,
+                Component::GravityForce { row, axis } => out[row] -= self.gravity[axis] * v,
                 _ => {}
             },
         );
@@ -215,6 +221,8 @@ impl Evaluator<'_> {
                 }
                 Component::Potential => 1.0,
                 Component::Force { row } => -eta[row],
+                Component::GravityPotential { axis } => self.gravity[axis],
+                Component::GravityForce { row, axis } => -self.gravity[axis] * eta[row],
                 _ => 0.0,
             };
             weights.push(weight);
@@ -242,8 +250,27 @@ impl Evaluator<'_> {
             Component::Stiffness { row, column } => add_symmetric(out, row, column, v, eta),
             Component::Damping { row, column } => add_symmetric(out, row, column, v, rate),
             Component::Force { row } => out[row] -= v,
+            Component::GravityForce { row, axis } => out[row] -= self.gravity[axis] * v,
             _ => {}
         });
+    }
+
+    /// Leaves the factor of M̄ with all parameters in `work.factor`; false where M̄ is not definite.
+    fn factor_mass(&self, work: &mut Workspace) -> bool {
+        let n = self.n();
+        if self.model.form == ModelForm::Lagrangian && self.added.is_none() {
+            return true;
+        }
+        match self.model.form {
+            ModelForm::Direct => self.fill_mass(work),
+            ModelForm::Lagrangian => upper_product(&mut work.factor, n),
+        }
+        if self.added.is_some() {
+            for (m, e) in work.factor.iter_mut().zip(&work.extra) {
+                *m += e;
+            }
+        }
+        factor_upper(&mut work.factor, n)
     }
 
     /// M̄ of the `direct` form in `work.factor`, row-major.
@@ -299,6 +326,21 @@ pub(crate) fn factor_upper(a: &mut [f64], n: usize) -> bool {
         }
     }
     true
+}
+
+/// Replaces the upper triangular U by the symmetric U Uᵀ.
+pub(super) fn upper_product(u: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in i..n {
+            // Entries right of the diagonal are read again only in later columns of this row.
+            u[i * n + j] = (j..n).map(|k| u[i * n + k] * u[j * n + k]).sum();
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            u[i * n + j] = u[j * n + i];
+        }
+    }
 }
 
 /// Solves U Uᵀ x = b in place.

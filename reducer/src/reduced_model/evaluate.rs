@@ -1,7 +1,7 @@
 //! Finding the box of a configuration, and the memory an evaluation works in.
 
 use super::polynomial::{FlatTable, PolynomialValues};
-use super::{Component, Constant, InvalidModel, ReducedModel, TreeNode};
+use super::{Component, Constant, InvalidModel, Parameters, ReducedModel, TreeNode};
 use serde::{Deserialize, Serialize};
 
 /// How an evaluation went. Ordered by severity; statuses combine by maximum.
@@ -39,6 +39,11 @@ pub struct Evaluator<'m> {
     pub(super) outputs: Vec<FlatTable>,
     pub(super) dynamic_constants: Vec<Constant>,
     pub(super) output_constants: Vec<Constant>,
+    /// Gravity on the mechanism where the model holds it per axis.
+    pub(super) gravity: [f64; 3],
+    /// What differs from the stored model; absent where nothing does.
+    pub(super) added: Option<Parameters>,
+    finite: bool,
 }
 
 /// Memory of evaluations; after the first call with a model nothing is allocated.
@@ -58,6 +63,7 @@ pub struct Workspace {
     pub(super) bias: Vec<f64>,
     pub(super) free: Vec<usize>,
     pub(super) block: Vec<f64>,
+    pub(super) extra: Vec<f64>,
 }
 
 impl<'m> Evaluator<'m> {
@@ -90,7 +96,19 @@ impl<'m> Evaluator<'m> {
                 .collect(),
             dynamic_constants: constants(false),
             output_constants: constants(true),
+            gravity: model.layout.parameters.gravity,
+            added: None,
+            finite: true,
         }
+    }
+
+    /// The same model with other parameters. Where one is not finite, every status is `not_finite`.
+    pub fn with_parameters(mut self, parameters: Parameters) -> Result<Self, EvaluationError> {
+        parameters.check(&self.model.layout)?;
+        self.finite = parameters.is_finite();
+        self.gravity = parameters.gravity;
+        self.added = Some(parameters.beyond(&self.model.layout.parameters));
+        Ok(self)
     }
 
     /// The model.
@@ -117,7 +135,7 @@ impl<'m> Evaluator<'m> {
 
     /// Puts θ into the domain, finds its box and leaves both in the workspace.
     pub(super) fn locate(&self, theta: &[f64], work: &mut Workspace) -> Status {
-        if theta.iter().any(|v| !v.is_finite()) {
+        if !self.finite || theta.iter().any(|v| !v.is_finite()) {
             return Status::NotFinite;
         }
         let domain = &self.model.layout.domain;

@@ -1,6 +1,6 @@
 //! Dynamics with some coordinates moved and others forced, and the power lost in damping.
 
-use super::dynamics::{factor_upper, reset, solve_upper_factor, symmetric_weight};
+use super::dynamics::{factor_upper, reset, solve_upper_factor, symmetric_weight, upper_product};
 use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
 use super::{Component, ModelForm};
 
@@ -65,16 +65,17 @@ impl Evaluator<'_> {
         let mut bias = std::mem::take(&mut work.bias);
         reset(&mut bias, n);
         self.add_inertia_and_potential(eta, rate, Some(accel), &mut bias, work);
-        if self.model.form == ModelForm::Direct {
-            self.fill_mass(work);
+        self.add_parameters(eta, rate, Some(accel), &mut bias, work);
+        match self.model.form {
+            ModelForm::Direct => self.fill_mass(work),
+            ModelForm::Lagrangian => upper_product(&mut work.factor, n),
         }
-        let factor = &work.factor;
-        let mass = |i: usize, j: usize| match self.model.form {
-            ModelForm::Direct => factor[i * n + j],
-            ModelForm::Lagrangian => (i.max(j)..n)
-                .map(|k| factor[i * n + k] * factor[j * n + k])
-                .sum(),
-        };
+        if self.added.is_some() {
+            for (m, e) in work.factor.iter_mut().zip(&work.extra) {
+                *m += e;
+            }
+        }
+        let mass = |i: usize, j: usize| work.factor[i * n + j];
         let free = &mut work.free;
         free.clear();
         free.extend((0..n).filter(|&i| !prescribed[i]));
@@ -104,7 +105,20 @@ impl Evaluator<'_> {
         accel.iter().all(|a| a.is_finite())
     }
 
-    /// Power η̇ᵀD̄η̇ that damping takes out of the motion, at the configuration evaluated last.
+    /// Whether damping or friction may take energy out of the motion.
+    pub(crate) fn dissipates(&self) -> bool {
+        let lists = &self.model.components;
+        let constants = lists.constants.iter().map(|c| &c.component);
+        let damps = |c: &Component| {
+            matches!(
+                c,
+                Component::Damping { .. } | Component::DampingFactor { .. }
+            )
+        };
+        self.added.is_some() || lists.dynamics.iter().chain(constants).any(damps)
+    }
+
+    /// Power η̇ᵀD̄η̇ that damping and friction take out of the motion, at the configuration evaluated last.
     pub(crate) fn dissipated_power(&self, rate: &[f64], work: &mut Workspace) -> f64 {
         let z = &mut work.bias;
         reset(z, self.n());
@@ -116,6 +130,11 @@ impl Evaluator<'_> {
             }
             _ => {}
         });
+        if let Some(added) = &self.added {
+            for (k, r) in rate.iter().take(self.n_rigid()).enumerate() {
+                power += added.viscous[k] * r * r + added.coulomb_force(k, *r) * r;
+            }
+        }
         power + z.iter().map(|x| x * x).sum::<f64>()
     }
 }

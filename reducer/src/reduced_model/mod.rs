@@ -5,7 +5,8 @@
 //! approximation ends in this form. In the `lagrangian` form
 //!
 //! - T = ½ η̇ᵀ U Uᵀ η̇ with U = U₀(θ) + Σ_d U_d(θ) η_d, upper triangular, order θ, γ, ι;
-//! - V = U(θ) − f_δ(θ)ᵀ η_δ + ½ η_δᵀ L(θ) L(θ)ᵀ η_δ, L lower triangular;
+//! - V = U(θ) − f_δ(θ)ᵀ η_δ + ½ η_δᵀ L(θ) L(θ)ᵀ η_δ, L lower triangular; where gravity g stays
+//!   free, U and f_δ hold springs and loads only and Σ_a g_a (U_a(θ) − f_a,δ(θ)ᵀ η_δ) is added;
 //!
 //! and everything else is a derivative of these. In the `direct` form [T 5.139] mass, gyroscopic
 //! tensor, stiffness, damping and force are stored independently.
@@ -17,6 +18,8 @@ mod evaluate;
 mod hybrid;
 mod operations;
 mod outputs;
+mod parameters;
+mod payload;
 mod polynomial;
 mod provenance;
 mod validate;
@@ -26,6 +29,7 @@ pub use components::{Component, ComponentLists, Constant};
 pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
 pub use operations::{inverse_dynamics_operations, table_operations};
 pub use outputs::OutputMotion;
+pub use parameters::{NominalParameters, Parameters};
 pub use polynomial::PolynomialValues;
 pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord};
 pub use validate::{InvalidModel, limits};
@@ -89,6 +93,8 @@ pub struct ModelLayout {
     pub domain: Domain,
     /// Number of dofs of the full model.
     pub full_dofs: usize,
+    /// What may be changed at run time, and gravity.
+    pub parameters: NominalParameters,
 }
 
 /// One generalised coordinate.

@@ -34,7 +34,9 @@ pub fn inverse_dynamics_operations(
     components: &[Component],
 ) -> usize {
     let s = terms.first().map_or(0, Vec::len);
-    let stored = |c: &&Component| !(form == ModelForm::Direct && **c == Component::Potential);
+    let is_energy =
+        |c: &Component| matches!(c, Component::Potential | Component::GravityPotential { .. });
+    let stored = |c: &&Component| !(form == ModelForm::Direct && is_energy(c));
     let columns = components.iter().filter(stored).count();
     let equations: usize = components.iter().map(|c| in_equations(*c)).sum();
     let polynomials = table_operations(terms, columns, form == ModelForm::Lagrangian);
@@ -56,7 +58,7 @@ fn in_equations(component: Component) -> usize {
         Component::Mass { row, column }
         | Component::Stiffness { row, column }
         | Component::Damping { row, column } => 1 + usize::from(row != column),
-        Component::Gyroscopic { .. } => 1,
+        Component::Gyroscopic { .. } | Component::GravityForce { .. } => 1,
         _ => 0,
     }
 }

@@ -71,7 +71,11 @@ impl Evaluator<'_> {
     }
 
     /// Calls `visit` with every output component, its value and its gradient in θ.
-    fn visit_outputs(&self, work: &mut Workspace, mut visit: impl FnMut(Component, f64, &[f64])) {
+    pub(super) fn visit_outputs(
+        &self,
+        work: &mut Workspace,
+        mut visit: impl FnMut(Component, f64, &[f64]),
+    ) {
         let (s, n_components) = (self.n_rigid(), self.model.components.outputs.len());
         let b = &self.model.boxes[work.box_index];
         let table = &self.outputs[work.box_index];

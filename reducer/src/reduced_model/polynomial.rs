@@ -91,6 +91,38 @@ impl FlatTable {
         }
     }
 
+    /// Second derivatives of all components, `[θ_k][θ_l][component]`.
+    pub(super) fn hessian(&self, theta: &[f64], lower: &[f64], upper: &[f64]) -> Vec<f64> {
+        let s = self.n_theta;
+        let size = usize::from(self.degrees.iter().copied().max().unwrap_or(0)) + 1;
+        // T, T′ and T″ of every θ.
+        let mut univariate = vec![vec![0.0; s * size]; 3];
+        for k in 0..s {
+            let half = 0.5 * (upper[k] - lower[k]);
+            let xi = (theta[k] - 0.5 * (lower[k] + upper[k])) / half;
+            for degree in 0..size {
+                let at = chebyshev_triple(xi, 1.0 / half, degree);
+                for (order, value) in at.into_iter().enumerate() {
+                    univariate[order][k * size + degree] = value;
+                }
+            }
+        }
+        let mut out = vec![0.0; s * s * self.n_components];
+        let mut products = vec![0.0; self.degrees.len() / s.max(1)];
+        for k in 0..s {
+            for l in 0..s {
+                for (product, term) in products.iter_mut().zip(self.degrees.chunks_exact(s)) {
+                    let order = |i: usize| usize::from(i == k) + usize::from(i == l);
+                    let factor = |i: usize| univariate[order(i)][i * size + usize::from(term[i])];
+                    *product = (0..s).map(factor).product();
+                }
+                let place = (k * s + l) * self.n_components;
+                self.combine(&products, &mut out[place..place + self.n_components]);
+            }
+        }
+        out
+    }
+
     fn combine(&self, factors: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         if self.n_components == 0 {
@@ -148,6 +180,24 @@ impl PolynomialValues {
         let n = self.terms.len();
         &self.gradients[k * n..(k + 1) * n]
     }
+}
+
+/// T_d at ξ, its derivative times `scale` and its second derivative times `scale`².
+fn chebyshev_triple(xi: f64, scale: f64, degree: usize) -> [f64; 3] {
+    let (mut last, mut here) = ([0.0; 3], [1.0, 0.0, 0.0]);
+    for k in 0..degree {
+        let next = if k == 0 {
+            [xi, scale, 0.0]
+        } else {
+            [
+                2.0 * xi * here[0] - last[0],
+                2.0 * (scale * here[0] + xi * here[1]) - last[1],
+                2.0 * (2.0 * scale * here[1] + xi * here[2]) - last[2],
+            ]
+        };
+        (last, here) = (here, next);
+    }
+    here
 }
 
 /// T_0 … T_d at ξ and their derivatives times `scale`.

@@ -2,7 +2,7 @@
 
 use super::{
     BoxModel, Component, ComponentLists, Continuity, Domain, FORMAT, ModelForm, ModelLayout,
-    ReducedModel, Table, TreeNode,
+    NominalParameters, ReducedModel, Table, TreeNode,
 };
 use std::collections::BTreeSet;
 
@@ -264,7 +264,25 @@ impl ModelLayout {
                 "rigid coordinates first",
             )?;
         }
+        self.parameters.validate(s, self.outputs.len())?;
         self.domain.validate(s)
+    }
+}
+
+impl NominalParameters {
+    fn validate(&self, s: usize, n_outputs: usize) -> Checked {
+        for (values, expected, place) in [
+            (&self.payload_mass, n_outputs, "parameters.payload_mass"),
+            (&self.rotor_inertia, s, "parameters.rotor_inertia"),
+            (&self.viscous, s, "parameters.viscous"),
+            (&self.coulomb, s, "parameters.coulomb"),
+        ] {
+            require(values.len() == expected, place, values.len(), expected)?;
+            finite(values, place)?;
+            let smallest = values.iter().copied().fold(0.0, f64::min);
+            require(smallest >= 0.0, place, smallest, "no negative value")?;
+        }
+        finite(&self.gravity, "parameters.gravity")
     }
 }
 
@@ -375,6 +393,7 @@ impl Component {
         let (n, s) = (layout.n(), layout.n_rigid);
         let (n_outputs, n_loaded) = (layout.outputs.len(), layout.loaded.len());
         let lagrangian = form == ModelForm::Lagrangian;
+        let per_axis = layout.parameters.gravity_at_runtime;
         match self {
             Self::MassFactor { row, column } => lagrangian && row <= column && column < n,
             Self::MassFactorSlope {
@@ -384,7 +403,11 @@ impl Component {
             } => lagrangian && (s..n).contains(&coordinate) && row <= column && column < n,
             Self::Potential => true,
             Self::Force { row } => row < n && (!lagrangian || row >= s),
-            Self::Gravity { row } => row < n,
+            Self::Gravity { row } => row < n && !per_axis,
+            Self::GravityPotential { axis } => per_axis && axis < 3,
+            Self::GravityForce { row, axis } => {
+                per_axis && axis < 3 && row < n && (!lagrangian || row >= s)
+            }
             Self::StiffnessFactor { row, column } => {
                 lagrangian && s <= column && column <= row && row < n
             }

@@ -29,12 +29,25 @@ pub struct Coefficients {
     pub force_gradient: Vec<Vec<f64>>,
     /// Part of `force` that gravity exerts, n values.
     pub gravity: Vec<f64>,
+    /// What unit gravity along each inertial axis does, three of them; empty where gravity is fixed.
+    pub gravity_axes: Vec<GravityAxis>,
     /// One per output of the mechanism.
     pub outputs: Vec<OutputCoefficients>,
     /// Displacement of each loaded dof per generalised coordinate, one row of n values each.
     pub load_map: Vec<Vec<f64>>,
     /// Smallest singular value of the gauge's overlap (1 where there are no internal modes).
     pub gauge_overlap: f64,
+}
+
+/// Potential and force of gravity per unit of its component along one inertial axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GravityAxis {
+    /// Potential at η^δ = 0, zero at home.
+    pub potential: f64,
+    /// Generalised force at η^δ = 0, n values; its first s are minus the gradient of the potential.
+    pub force: Vec<f64>,
+    /// ∂force/∂θ_k, s vectors of n values.
+    pub force_gradient: Vec<Vec<f64>>,
 }
 
 /// Motion of one output point at η^δ = 0.

@@ -1,8 +1,8 @@
 //! The exact reduced model at one configuration.
 
-use super::coefficients::{Coefficients, OutputCoefficients};
+use super::coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
-use super::rigid::rigid_coefficients;
+use super::rigid::{rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
 use super::{ReductionError, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
@@ -14,6 +14,7 @@ use crate::model::{FullModel, Node, Saddle, check_plane};
 use crate::modes::eigen::{NaturalModes, lowest_modes};
 use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
+use nalgebra::Vector3;
 
 /// Everything that does not change with θ: the full model, its kinematics, the reference shapes.
 pub struct LocalReducer {
@@ -28,6 +29,8 @@ pub struct LocalReducer {
     viscous: Vec<f64>,
     coulomb: Vec<f64>,
     home_potential: f64,
+    /// First moment of the masses at home, where gravity stays free.
+    home_moment: Option<Vector3<f64>>,
     pub(super) reference_theta: Vec<f64>,
     /// Width of the domain per coordinate; 1 where unbounded.
     pub(super) widths: Vec<f64>,
@@ -79,6 +82,9 @@ impl LocalReducer {
             viscous: mechanism.coordinates.iter().map(|c| c.viscous).collect(),
             coulomb: mechanism.coordinates.iter().map(|c| c.coulomb).collect(),
             home_potential: 0.0,
+            home_moment: mechanism
+                .gravity_at_runtime
+                .then(|| model.first_moment(&home.frames)),
             reference_theta: home.theta.clone(),
             widths: mechanism
                 .coordinates
@@ -240,6 +246,11 @@ impl LocalReducer {
     fn rigid(&self, configuration: &Configuration) -> Coefficients {
         let s = self.n_rigid();
         let mut found = rigid_coefficients(&self.model, configuration);
+        let gravity = rigid_gravity(&self.model, configuration, &self.model.gravity);
+        let gravity_axes = self.gravity_axes(configuration, |axis| {
+            let pull = rigid_gravity(&self.model, configuration, axis);
+            (pull.force, pull.gradient)
+        });
         let mut damping = vec![0.0; s * s];
         for k in 0..s {
             found.mass[(k, k)] += self.rotor_inertia[k];
@@ -264,13 +275,39 @@ impl LocalReducer {
             stiffness_gradient: vec![vec![0.0; s * s]; s],
             damping,
             potential: self.model.gravity_potential(&configuration.frames) - self.home_potential,
-            force: found.gravity.clone(),
-            force_gradient: found.gravity_gradient,
-            gravity: found.gravity,
+            force: gravity.force.clone(),
+            force_gradient: gravity.gradient,
+            gravity: gravity.force,
+            gravity_axes,
             outputs: outputs.collect(),
             load_map: Vec::new(),
             gauge_overlap: 1.0,
         }
+    }
+
+    /// Gravity along each inertial axis where it stays free; `pull` gives force and gradient of a
+    /// uniform field.
+    fn gravity_axes(
+        &self,
+        configuration: &Configuration,
+        pull: impl Fn(&Vector3<f64>) -> (Vec<f64>, Vec<Vec<f64>>),
+    ) -> Vec<GravityAxis> {
+        let Some(home) = &self.home_moment else {
+            return Vec::new();
+        };
+        let moment = self.model.first_moment(&configuration.frames);
+        (0..3)
+            .map(|axis| {
+                let mut unit = Vector3::zeros();
+                unit[axis] = 1.0;
+                let (force, force_gradient) = pull(&unit);
+                GravityAxis {
+                    potential: home[axis] - moment[axis],
+                    force,
+                    force_gradient,
+                }
+            })
+            .collect()
     }
 
     /// Potential of gravity, springs and constant loads of the undeformed mechanism.
@@ -319,18 +356,29 @@ impl LocalReducer {
         let gravity = modes.shapes.transpose() * &gravity_force;
         let force_field = &gravity_force + &at.applied_forces();
         let force = modes.shapes.transpose() * &force_field;
+        let field_rate = |field: &Vector3<f64>, l: usize| {
+            let moved = self
+                .model
+                .uniform_field_rate(field, &at.frames, &at.velocities[l]);
+            self.model.mass_times(&moved)
+        };
+        // Derivative along θ_l of what a field of forces with the given rate does to the modes.
+        let gradient = |l: usize, forces: &Mat<f64>, rate: &Mat<f64>| {
+            column(&(modes.derivatives[l].transpose() * forces + modes.shapes.transpose() * rate))
+        };
         let force_gradient = (0..s)
             .map(|l| {
-                let gravity_rate = self
-                    .model
-                    .mass_times(&self.model.gravity_field_rate(&at.frames, &at.velocities[l]));
-                let rate = &gravity_rate + &at.applied_forces_rate(l);
-                column(
-                    &(modes.derivatives[l].transpose() * &force_field
-                        + modes.shapes.transpose() * &rate),
-                )
+                let rate = &field_rate(&self.model.gravity, l) + &at.applied_forces_rate(l);
+                gradient(l, &force_field, &rate)
             })
             .collect();
+        let gravity_axes = self.gravity_axes(configuration, |axis| {
+            let pull = self.model.uniform_field(axis, &at.frames);
+            let pull = self.model.mass_times(&pull);
+            let slope = |l| gradient(l, &pull, &field_rate(axis, l));
+            let force = column(&(modes.shapes.transpose() * &pull));
+            (force, (0..s).map(slope).collect())
+        });
         Coefficients {
             theta: configuration.theta.clone(),
             mass: row_major(&inertia.mass),
@@ -342,6 +390,7 @@ impl LocalReducer {
             force: column(&force),
             force_gradient,
             gravity: column(&gravity),
+            gravity_axes,
             outputs: self.outputs(at, modes),
             load_map: self.load_map(at, modes),
             gauge_overlap: modes.overlap,

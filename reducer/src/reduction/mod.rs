@@ -10,7 +10,7 @@ mod portrait;
 mod rigid;
 mod tracking;
 
-pub use coefficients::{Coefficients, OutputCoefficients};
+pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 pub use inspection::{Inspection, frequencies_hz};
 pub use local::LocalReducer;
 pub use portrait::{ModeKind, ModePortrait, Portrait};

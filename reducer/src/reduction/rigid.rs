@@ -12,8 +12,12 @@ use nalgebra::Vector3;
 pub(super) struct RigidCoefficients {
     pub mass: Mat<f64>,
     pub gradient: Vec<Mat<f64>>,
-    pub gravity: Vec<f64>,
-    pub gravity_gradient: Vec<Vec<f64>>,
+}
+
+/// Force of a uniform field of accelerations on θ, and its gradient.
+pub(super) struct RigidGravity {
+    pub force: Vec<f64>,
+    pub gradient: Vec<Vec<f64>>,
 }
 
 pub(super) fn rigid_coefficients(model: &FullModel, at: &Configuration) -> RigidCoefficients {
@@ -21,8 +25,6 @@ pub(super) fn rigid_coefficients(model: &FullModel, at: &Configuration) -> Rigid
     let mut out = RigidCoefficients {
         mass: Mat::zeros(s, s),
         gradient: (0..s).map(|_| Mat::zeros(s, s)).collect(),
-        gravity: vec![0.0; s],
-        gravity_gradient: vec![vec![0.0; s]; s],
     };
     let mut momentum = vec![Vector6::zeros(); s];
     for (b, body) in model.bodies.iter().enumerate() {
@@ -30,27 +32,49 @@ pub(super) fn rigid_coefficients(model: &FullModel, at: &Configuration) -> Rigid
         for (k, p) in momentum.iter_mut().enumerate() {
             *p = body.inertia * motion.velocity(b, k);
         }
-        let pull = at.frames[b].rotation.tr_mul(&model.gravity);
-        let weight = body.inertia * join(&pull, &Vector3::zeros());
         for k in 0..s {
             let v = motion.velocity(b, k);
-            out.gravity[k] += v.dot(&weight);
             for (j, p) in momentum.iter().enumerate() {
                 out.mass[(k, j)] += v.dot(p);
             }
             for l in 0..s {
                 let dv = motion.derivative(b, k, l);
-                let turned = join(
-                    &pull.cross(&angular(motion.velocity(b, l))),
-                    &Vector3::zeros(),
-                );
-                // The inertia is symmetric: it may act on either factor.
-                out.gravity_gradient[l][k] += dv.dot(&weight) + momentum[k].dot(&turned);
                 for (j, p) in momentum.iter().enumerate() {
                     let value = dv.dot(p);
                     out.gradient[l][(k, j)] += value;
                     out.gradient[l][(j, k)] += value;
                 }
+            }
+        }
+    }
+    out
+}
+
+/// What a uniform field of accelerations, inertial axes, does to the rigid motion.
+pub(super) fn rigid_gravity(
+    model: &FullModel,
+    at: &Configuration,
+    field: &Vector3<f64>,
+) -> RigidGravity {
+    let s = at.theta.len();
+    let mut out = RigidGravity {
+        force: vec![0.0; s],
+        gradient: vec![vec![0.0; s]; s],
+    };
+    for (b, body) in model.bodies.iter().enumerate() {
+        let motion = &at.motion;
+        let pull = at.frames[b].rotation.tr_mul(field);
+        let weight = body.inertia * join(&pull, &Vector3::zeros());
+        for l in 0..s {
+            let turned = join(
+                &pull.cross(&angular(motion.velocity(b, l))),
+                &Vector3::zeros(),
+            );
+            let weight_rate = body.inertia * turned;
+            out.force[l] += motion.velocity(b, l).dot(&weight);
+            for k in 0..s {
+                out.gradient[l][k] += motion.derivative(b, k, l).dot(&weight)
+                    + motion.velocity(b, k).dot(&weight_rate);
             }
         }
     }

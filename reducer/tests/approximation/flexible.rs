@@ -3,7 +3,7 @@
 
 use reducer::approximation::{LocalModel, SampleFailure};
 use reducer::reduced_model::{
-    CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout,
+    CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
 };
 use reducer::reduction::{Coefficients, OutputCoefficients};
 
@@ -165,6 +165,7 @@ impl LocalModel for Flexible {
                 inequalities: self.inequalities.clone(),
             },
             full_dofs: 91,
+            parameters: NominalParameters::fixed(s, 1),
         }
     }
 
@@ -237,6 +238,7 @@ impl LocalModel for Flexible {
             force,
             force_gradient,
             gravity,
+            gravity_axes: Vec::new(),
             outputs: vec![self.output(theta)],
             load_map: vec![load_row],
             gauge_overlap: 1.0,

@@ -3,7 +3,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 use reducer::approximation::{LocalModel, SampleFailure};
-use reducer::reduced_model::{CoordinateInfo, CoordinateKind, Domain, ModelLayout};
+use reducer::reduced_model::{
+    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters,
+};
 use reducer::reduction::{Coefficients, OutputCoefficients};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -56,6 +58,7 @@ impl LocalModel for Orthoglide {
                 inequalities: Vec::new(),
             },
             full_dofs: 27,
+            parameters: NominalParameters::fixed(3, 1),
         }
     }
 
@@ -108,6 +111,7 @@ impl LocalModel for Orthoglide {
             damping: vec![0.0; 9],
             potential: carried * p.z + own * theta[2],
             gravity: force.clone(),
+            gravity_axes: Vec::new(),
             force,
             force_gradient: slopes
                 .iter()

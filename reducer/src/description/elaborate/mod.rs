@@ -20,7 +20,7 @@ mod trajectory;
 
 use super::fault::{Fault, FaultKind};
 use super::files::{Resolver, Units};
-use super::format::Gravity;
+use super::format::{Gravity, GravityWord};
 use super::mechanism::{Mechanism, Plane};
 use super::parameters::{Parameters, Written};
 use super::quantity::Dimension;
@@ -173,6 +173,9 @@ fn home_tolerance(context: &mut Context, input: &Units, file: &Scope) -> f64 {
         .unwrap_or(HOME_TOLERANCE)
 }
 
+/// Nominal gravity along −z where a file leaves it free without a value (m/s²).
+const STANDARD_GRAVITY: f64 = 9.81;
+
 fn gravity(context: &mut Context, input: &Units, file: &Scope) -> (Option<Vector3<f64>>, bool) {
     let Some((source, gravity)) = latest(input, |file| file.gravity.clone()) else {
         return (Some(Vector3::zeros()), false);
@@ -184,6 +187,9 @@ fn gravity(context: &mut Context, input: &Units, file: &Scope) -> (Option<Vector
     let (values, runtime) = match &gravity.value {
         Gravity::Position(values) => (values, false),
         Gravity::Table(table) => (&table.value, table.runtime),
+        Gravity::Word(GravityWord::Runtime) => {
+            return (Some(Vector3::new(0.0, 0.0, -STANDARD_GRAVITY)), true);
+        }
     };
     (
         context.triple(&scope, values, Dimension::ACCELERATION),

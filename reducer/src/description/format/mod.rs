@@ -155,13 +155,23 @@ pub struct ParameterTable {
 }
 
 alternatives!(
-    /// Acceleration of gravity: three numbers, or a table that lets it stay free.
+    /// Acceleration of gravity: three numbers, or a table or the word `"runtime"` that let it stay
+    /// free.
     Gravity,
     Position([Scalar; 3]),
     Table(GravityTable),
-    "three numbers or a table",
-    [triple, table]
+    Word(GravityWord),
+    "three numbers, a table or \"runtime\"",
+    [triple, table, word]
 );
+
+/// Gravity in one word.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GravityWord {
+    /// It stays free in the reduced model; nominally 9.81 m/s² along −z.
+    Runtime,
+}
 
 /// Gravity that may stay free in the reduced model.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

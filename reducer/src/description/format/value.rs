@@ -111,17 +111,17 @@ impl JsonSchema for Number {
     }
 }
 
-/// One of two ways to write something; which one is told by the TOML type.
+/// One of several ways to write something; which one is told by the TOML type.
 macro_rules! alternatives {
-    ($(#[$doc:meta])* $name:ident, $first:ident($first_type:ty), $second:ident($second_type:ty), $expecting:literal, [$($visit:ident),*]) => {
+    ($(#[$doc:meta])* $name:ident, $($variant:ident($type:ty),)+ $expecting:literal, [$($visit:ident),*]) => {
         $(#[$doc])*
         #[derive(Debug, Clone, JsonSchema)]
         #[schemars(untagged)]
         pub enum $name {
-            /// The first way.
-            $first($first_type),
-            /// The second way.
-            $second($second_type),
+            $(
+                /// One way.
+                $variant($type),
+            )+
         }
 
         impl<'de> Deserialize<'de> for $name {
@@ -161,6 +161,11 @@ macro_rules! alternatives {
             usize::try_from(value)
                 .map($name::Count)
                 .map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+        }
+    };
+    (@word $name:ident) => {
+        fn visit_str<E: de::Error>(self, value: &str) -> Result<$name, E> {
+            Deserialize::deserialize(de::value::StrDeserializer::new(value)).map($name::Word)
         }
     };
     (@table $name:ident) => {

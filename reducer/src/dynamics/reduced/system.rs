@@ -4,7 +4,7 @@ use super::error::ReducedError;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::OutputMotion;
-use crate::reduced_model::{Component, EvaluationError, Evaluator, Status, Workspace};
+use crate::reduced_model::{EvaluationError, Evaluator, Status, Workspace};
 use nalgebra::Vector3;
 use std::cell::{Cell, RefCell};
 
@@ -59,14 +59,6 @@ impl<'a> System<'a> {
         let prescribed: Vec<bool> = (0..n)
             .map(|k| k < s && excitation.is_prescribed(k))
             .collect();
-        let lists = &evaluator.model().components;
-        let constants = lists.constants.iter().map(|c| &c.component);
-        let has_damping = lists.dynamics.iter().chain(constants).any(|c| {
-            matches!(
-                c,
-                Component::Damping { .. } | Component::DampingFactor { .. }
-            )
-        });
         let scratch = Scratch {
             eta: vec![0.0; n],
             rate: vec![0.0; n],
@@ -85,7 +77,7 @@ impl<'a> System<'a> {
             prescribed,
             coulomb: &settings.coulomb,
             coulomb_rate: settings.coulomb_rate,
-            has_damping,
+            has_damping: evaluator.dissipates(),
             until: Cell::new(f64::INFINITY),
             scratch: RefCell::new(scratch),
             evaluations: Cell::new(0),
