@@ -54,8 +54,8 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         Cost::default()
     };
-    // Finite arguments.
-    let begin = finite(3 * n);
+    // Finite arguments: a sum that NaN and infinities spoil.
+    let begin = cost(3 * n, 3 * n);
     let inverse = begin + fields + equations + finite(n);
     let forward = begin + fields + equations + factor + solve + cost(0, n) + finite(n);
     let blocks = match plan.form {
@@ -124,7 +124,7 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
 
 /// Making sure that so many numbers are finite.
 const fn finite(count: usize) -> Cost {
-    cost(count, count)
+    cost(0, count)
 }
 
 /// Putting θ into the domain.

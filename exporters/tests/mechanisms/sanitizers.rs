@@ -69,7 +69,7 @@ fn no_function_misbehaves_at_extreme_arguments() {
                     .args(WARNINGS)
                     // Literals of the driver are narrowed on purpose.
                     .args(["-Wno-conversion", "-Wno-double-promotion", huge, tiny])
-                    .args(["-O1", "-g", SANITIZERS, "-fno-sanitize-recover=all", "-o"])
+                    .args(["-O0", "-g", SANITIZERS, "-fno-sanitize-recover=all", "-o"])
                     .arg(&program)
                     .args([
                         "extremes.c",
