@@ -107,6 +107,8 @@ pub enum FaultKind {
         found: String,
         suggestion: Option<String>,
         choices: Vec<String>,
+        /// Kinds of values that are possible besides the choices.
+        others: Vec<String>,
     },
     #[error("{message}")]
     Value { message: String },
@@ -248,7 +250,14 @@ impl FaultKind {
             Self::MissingFormat => "put `format = 1` at the top of the file".into(),
             Self::UnsupportedFormat { .. } => "write `format = 1`, or use a newer version of this program".into(),
             Self::UnknownKey { suggestion, known, .. } => suggest(suggestion, "the keys are", known),
-            Self::WrongChoice { suggestion, choices, .. } => suggest(suggestion, "the values are", choices),
+            Self::WrongChoice { suggestion, choices, others, .. } => {
+                let lead = if others.is_empty() {
+                    "the values are".to_owned()
+                } else {
+                    format!("write {} or", others.join(" or "))
+                };
+                suggest(suggestion, &lead, choices)
+            }
             Self::UnknownReference { suggestion, known, what, .. } => match known.as_slice() {
                 [] => format!("describe the {what} first, or correct the name"),
                 _ => suggest(suggestion, "there are", known),

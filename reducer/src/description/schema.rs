@@ -139,7 +139,9 @@ impl Checker<'_> {
         let choices: Vec<&str> = leaves.iter().flat_map(|leaf| constants(leaf)).collect();
         if let (Some(text), false) = (item.as_str(), choices.is_empty()) {
             if !choices.contains(&text) {
-                self.choice(text, &choices, place);
+                let others = leaves.iter().filter(|leaf| constants(leaf).is_empty());
+                let others = others.filter_map(|leaf| describe(leaf)).collect();
+                self.choice(text, &choices, others, place);
             }
             return;
         }
@@ -149,12 +151,14 @@ impl Checker<'_> {
         }
     }
 
-    fn choice(&mut self, text: &str, choices: &[&str], place: &Place) {
+    /// `others` are kinds of values that are possible besides the choices.
+    fn choice(&mut self, text: &str, choices: &[&str], others: Vec<String>, place: &Place) {
         let kind = FaultKind::WrongChoice {
             what: place.table(),
             found: text.chars().take(60).collect(),
             suggestion: closest(text, choices.iter().copied()),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            others,
         };
         self.push(place, kind);
     }
