@@ -102,8 +102,8 @@ fn write_dataset(group: &Group, name: &str, data: &Data) -> hdf5_metno::Result<(
         Array::Real(v) => dataset.write_raw(v)?,
         Array::Integer(v) => dataset.write_raw(v)?,
         Array::Text(v) => match width(v) {
-            ..=NARROW => write_texts::<NARROW>(&dataset, v)?,
-            ..=MIDDLE => write_texts::<MIDDLE>(&dataset, v)?,
+            n if n <= NARROW => write_texts::<NARROW>(&dataset, v)?,
+            n if n <= MIDDLE => write_texts::<MIDDLE>(&dataset, v)?,
             _ => write_texts::<WIDE>(&dataset, v)?,
         },
     }
@@ -209,8 +209,8 @@ fn read_dataset(
             Array::Integer(dataset.read_raw().map_err(failed)?)
         }
         Array::Text(_) => match found.to_descriptor().map_err(failed)? {
-            TypeDescriptor::FixedUnicode(..=NARROW) => read_texts::<NARROW>(dataset, path)?,
-            TypeDescriptor::FixedUnicode(..=MIDDLE) => read_texts::<MIDDLE>(dataset, path)?,
+            TypeDescriptor::FixedUnicode(n) if n <= NARROW => read_texts::<NARROW>(dataset, path)?,
+            TypeDescriptor::FixedUnicode(n) if n <= MIDDLE => read_texts::<MIDDLE>(dataset, path)?,
             TypeDescriptor::FixedUnicode(_) => read_texts::<WIDE>(dataset, path)?,
             _ => return Err(other()),
         },
