@@ -2,16 +2,18 @@
 
 mod support;
 
-use exporters::{ReadError, hdf5};
+use exporters::ReadError;
+use exporters::hdf5::{self, Backend};
 use proptest::prelude::*;
 use reducer::reduced_model::*;
 use std::process::Command;
-use support::{model, recipes};
+use std::sync::LazyLock;
+use support::{Recipe, model, recipes};
 
-#[test]
-fn reading_back_gives_the_identical_model() {
-    for recipe in recipes() {
-        let mut original = model(&recipe);
+/// Numbers and texts that are hard to keep.
+fn awkward_models() -> Vec<ReducedModel> {
+    let awkward = |recipe| {
+        let mut original = model(recipe);
         original.boxes[0].definite = None;
         original.boxes[0].errors = vec![BlockError {
             block: "mass".into(),
@@ -19,24 +21,65 @@ fn reading_back_gives_the_identical_model() {
             max: 0.1 + 0.2,
         }];
         original.boxes[0].dynamics.coefficients[0] = 5e-324;
+        original.boxes[0].dynamics.coefficients[1] = -0.0;
         original.layout.coordinates[0].unit = "µm".into();
-        let bytes = hdf5::to_bytes(&original).unwrap();
-        let back = hdf5::from_bytes(bytes.clone()).unwrap();
-        assert_eq!(original, back);
-        let bits = |m: &ReducedModel| -> Vec<u64> {
-            m.boxes
+        original
+    };
+    recipes().iter().map(awkward).collect()
+}
+
+fn bits(m: &ReducedModel) -> Vec<u64> {
+    m.boxes
+        .iter()
+        .flat_map(|b| {
+            b.dynamics
+                .coefficients
                 .iter()
-                .flat_map(|b| {
-                    b.dynamics
-                        .coefficients
-                        .iter()
-                        .chain(&b.outputs.coefficients)
-                })
-                .map(|c| c.to_bits())
-                .collect()
-        };
-        assert_eq!(bits(&original), bits(&back));
-        assert_eq!(bytes, hdf5::to_bytes(&back).unwrap(), "two runs differ");
+                .chain(&b.outputs.coefficients)
+        })
+        .map(|c| c.to_bits())
+        .collect()
+}
+
+#[test]
+fn every_backend_reads_the_identical_model_from_the_file_of_every_backend() {
+    for original in awkward_models() {
+        for writer in Backend::ALL {
+            let bytes = writer.to_bytes(&original).unwrap();
+            for reader in Backend::ALL {
+                let back = reader.from_bytes(bytes.clone()).unwrap();
+                assert_eq!(original, back, "{writer:?} to {reader:?}");
+                assert_eq!(bits(&original), bits(&back), "{writer:?} to {reader:?}");
+                assert_eq!(bytes, writer.to_bytes(&back).unwrap(), "two runs differ");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_default_backend_is_the_last_of_this_build() {
+    let expected = if cfg!(feature = "hdf5-library") { 2 } else { 1 };
+    assert_eq!(Backend::ALL.len(), expected);
+    assert_eq!(Backend::ALL.last(), Some(&Backend::default()));
+    let m = model(&recipes()[0]);
+    assert_eq!(
+        hdf5::to_bytes(&m).unwrap(),
+        Backend::default().to_bytes(&m).unwrap()
+    );
+}
+
+/// The library reads texts into buffers of three widths; 1000 bytes are the most.
+#[test]
+fn texts_of_any_length_survive() {
+    for length in [1, 16, 17, 128, 129, 250] {
+        let mut m = model(&recipes()[0]);
+        m.provenance.tool = "\u{10348}".repeat(length);
+        for writer in Backend::ALL {
+            let bytes = writer.to_bytes(&m).unwrap();
+            for reader in Backend::ALL {
+                assert_eq!(reader.from_bytes(bytes.clone()).unwrap(), m, "{length}");
+            }
+        }
     }
 }
 
@@ -47,67 +90,187 @@ fn a_model_without_any_box_survives() {
         reason: "singular".into(),
     }];
     m.boxes.clear();
-    assert_eq!(hdf5::from_bytes(hdf5::to_bytes(&m).unwrap()).unwrap(), m);
+    for backend in Backend::ALL {
+        let bytes = backend.to_bytes(&m).unwrap();
+        assert_eq!(backend.from_bytes(bytes).unwrap(), m);
+    }
 }
 
 #[test]
 fn text_that_the_format_cannot_hold_is_refused() {
-    let mut m = model(&recipes()[0]);
-    m.provenance.tool = "ends in zero\0".into();
-    assert!(hdf5::to_bytes(&m).is_err());
+    for tool in ["ends in zero\0", "zero\0inside"] {
+        let mut m = model(&recipes()[0]);
+        m.provenance.tool = tool.into();
+        for backend in Backend::ALL {
+            assert!(backend.to_bytes(&m).is_err(), "{backend:?}: {tool:?}");
+        }
+    }
 }
 
 #[test]
 fn other_files_are_refused() {
-    assert!(matches!(
-        hdf5::from_bytes(Vec::new()),
-        Err(ReadError::Hdf5 { .. })
-    ));
-    assert!(matches!(
-        hdf5::from_bytes(b"{\"format\": 1}".to_vec()),
-        Err(ReadError::Hdf5 { .. })
-    ));
-    let mut other = hdf5_pure::FileBuilder::new();
-    other.set_attr("format", hdf5_pure::AttrValue::I64(9));
-    assert!(matches!(
-        hdf5::from_bytes(other.finish().unwrap()),
-        Err(ReadError::Format { found: 9 })
-    ));
-    let mut other = hdf5_pure::FileBuilder::new();
-    other.set_attr("format", hdf5_pure::AttrValue::I64(1));
-    assert!(matches!(
-        hdf5::from_bytes(other.finish().unwrap()),
-        Err(ReadError::Hdf5 { .. })
-    ));
+    let stating = |format: i64| {
+        let mut other = hdf5_pure::FileBuilder::new();
+        other.set_attr("format", hdf5_pure::AttrValue::I64(format));
+        other.finish().unwrap()
+    };
+    let none = hdf5_pure::FileBuilder::new().finish().unwrap();
+    for backend in Backend::ALL {
+        for bytes in [
+            Vec::new(),
+            b"{\"format\": 1}".to_vec(),
+            none.clone(),
+            stating(1),
+            stating(-1),
+        ] {
+            let found = backend.from_bytes(bytes);
+            assert!(
+                matches!(found, Err(ReadError::Hdf5 { .. })),
+                "{backend:?}: {found:?}"
+            );
+        }
+        assert!(matches!(
+            backend.from_bytes(stating(9)),
+            Err(ReadError::Format { found: 9 })
+        ));
+    }
 }
 
 #[test]
 fn truncated_files_are_refused() {
-    let bytes = hdf5::to_bytes(&model(&recipes()[1])).unwrap();
-    for end in (0..bytes.len()).step_by(61) {
-        assert!(
-            hdf5::from_bytes(bytes[..end].to_vec()).is_err(),
-            "{end} bytes were accepted"
-        );
+    for writer in Backend::ALL {
+        let bytes = writer.to_bytes(&model(&recipes()[1])).unwrap();
+        for reader in Backend::ALL {
+            for end in (0..bytes.len()).step_by(61) {
+                assert!(
+                    reader.from_bytes(bytes[..end].to_vec()).is_err(),
+                    "{end} bytes of {writer:?} were accepted by {reader:?}"
+                );
+            }
+        }
     }
 }
+
+/// Files of three models by every backend.
+static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let models: Vec<ReducedModel> = recipes().iter().take(3).map(model).collect();
+    let file = |backend: &Backend, m| backend.to_bytes(m).unwrap();
+    let of_backend = |b| models.iter().map(move |m| file(b, m));
+    Backend::ALL.iter().flat_map(of_backend).collect()
+});
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Changed bytes, mostly in the headers, give a refusal or a valid model, never a panic.
     #[test]
-    fn mutations_never_panic(places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), head in any::<bool>(), which in 0usize..3) {
-        let mut bytes = hdf5::to_bytes(&model(&recipes()[which])).unwrap();
+    fn mutations_never_panic(places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), head in any::<bool>(), which in any::<prop::sample::Index>()) {
+        let mut bytes = which.get(&FILES).clone();
         let end = if head { bytes.len().min(9000) } else { bytes.len() };
         for (place, value) in places {
             let i = place.index(end);
             bytes[i] = value;
         }
-        if let Ok(m) = hdf5::from_bytes(bytes) {
-            prop_assert!(m.validate().is_ok());
+        for backend in Backend::ALL {
+            if let Ok(m) = backend.from_bytes(bytes.clone()) {
+                prop_assert!(m.validate().is_ok());
+            }
         }
     }
+}
+
+/// Puts something else in the place of one dataset; prints nothing.
+const DAMAGE: &str = r#"
+import sys
+import h5py
+import numpy as np
+
+path, other, how = sys.argv[1:]
+f = h5py.File(path, "r+")
+numbers = f["boxes/lower"][()]
+name = "layout/name" if how == "text of variable length" else "boxes/lower"
+del f[name]
+if how == "shape of 8 TB without data":
+    f.create_dataset(name, shape=(1 << 40,), dtype="f8")
+elif how == "chunked":
+    f.create_dataset(name, data=numbers, chunks=numbers.shape)
+elif how == "chunked, 8 TB":
+    f.create_dataset(name, shape=(1 << 40,), dtype="f8", chunks=(1 << 10,))
+elif how == "compressed":
+    f.create_dataset(name, data=numbers, compression="gzip")
+elif how == "in another file":
+    f.create_dataset(name, shape=numbers.shape, dtype="f8", external=[(other, 0, numbers.nbytes)])
+elif how == "link to another file":
+    f[name] = h5py.ExternalLink(other, name)
+elif how == "single precision":
+    f.create_dataset(name, data=numbers.astype("f4"))
+elif how == "no shape":
+    f.create_dataset(name, data=h5py.Empty("f8"))
+elif how == "group":
+    f.create_group(name)
+elif how == "text of variable length":
+    f.create_dataset(name, data=["name"], dtype=h5py.string_dtype())
+else:
+    sys.exit("unknown: " + how)
+"#;
+
+#[test]
+fn datasets_that_lie_about_size_place_or_type_are_refused() {
+    if !has_h5py() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [path, other] = ["model.h5", "other.h5"].map(|name| folder.path().join(name));
+    for how in [
+        "shape of 8 TB without data",
+        "chunked",
+        "chunked, 8 TB",
+        "compressed",
+        "in another file",
+        "link to another file",
+        "single precision",
+        "no shape",
+        "group",
+        "text of variable length",
+    ] {
+        for bytes in FILES.iter().step_by(3) {
+            std::fs::write(&path, bytes).unwrap();
+            std::fs::write(&other, bytes).unwrap();
+            let script = Command::new("python3")
+                .args(["-c", DAMAGE])
+                .args([&path, &other])
+                .arg(how)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&script.stderr);
+            assert!(script.status.success(), "{how}: {said}");
+            for backend in Backend::ALL {
+                let found = backend.from_bytes(std::fs::read(&path).unwrap());
+                assert!(
+                    matches!(found, Err(ReadError::Hdf5 { .. })),
+                    "{backend:?}, {how}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Whether Python can read HDF5; says so where it cannot.
+fn has_h5py() -> bool {
+    let found = Command::new("python3")
+        .args(["-c", "import h5py, numpy"])
+        .output();
+    let found = found.is_ok_and(|o| o.status.success());
+    if !found {
+        assert!(
+            std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
+            "python3 with h5py and numpy is required here and not installed"
+        );
+        eprintln!(
+            "SKIPPED: python3 with h5py and numpy is not installed; HDF5 files are not read elsewhere"
+        );
+    }
+    found
 }
 
 const SCRIPT: &str = r#"
@@ -142,58 +305,54 @@ print(*(repr(float(x)) for x in (u @ u.T).ravel()))
 
 #[test]
 fn h5py_recomputes_the_mass_matrix() {
-    let found = Command::new("python3")
-        .args(["-c", "import h5py, numpy"])
-        .output();
-    if !found.is_ok_and(|o| o.status.success()) {
-        assert!(
-            std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
-            "python3 with h5py and numpy is required here and not installed"
-        );
-        eprintln!(
-            "SKIPPED: python3 with h5py and numpy is not installed; HDF5 files are not read elsewhere"
-        );
+    if !has_h5py() {
         return;
     }
     for recipe in recipes()
         .into_iter()
         .filter(|r| r.form == ModelForm::Lagrangian)
     {
-        let m = model(&recipe);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model.h5");
-        std::fs::write(&path, hdf5::to_bytes(&m).unwrap()).unwrap();
-        let theta: Vec<f64> = m.layout.domain.upper.iter().map(|u| 0.7 * u).collect();
-        let output = Command::new("python3")
-            .args(["-c", SCRIPT])
-            .arg(&path)
-            .args(theta.iter().map(|t| format!("{t:e}")))
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let mass: Vec<f64> = String::from_utf8_lossy(&output.stdout)
-            .split_whitespace()
-            .map(|w| w.parse().unwrap())
-            .collect();
-        let expected = Evaluator::new(&m)
-            .unwrap()
-            .coefficients(&theta, &mut Workspace::default())
-            .unwrap();
-        let norm = |v: Vec<f64>| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let difference = norm(
-            mass.iter()
-                .zip(&expected.mass)
-                .map(|(a, b)| a - b)
-                .collect(),
-        );
-        assert!(
-            difference <= 1e-14 * norm(expected.mass.clone()),
-            "{}: {difference:e}",
-            recipe.name
-        );
+        for backend in Backend::ALL {
+            check_mass(&recipe, *backend);
+        }
     }
+}
+
+fn check_mass(recipe: &Recipe, backend: Backend) {
+    let m = model(recipe);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.h5");
+    std::fs::write(&path, backend.to_bytes(&m).unwrap()).unwrap();
+    let theta: Vec<f64> = m.layout.domain.upper.iter().map(|u| 0.7 * u).collect();
+    let output = Command::new("python3")
+        .args(["-c", SCRIPT])
+        .arg(&path)
+        .args(theta.iter().map(|t| format!("{t:e}")))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let mass: Vec<f64> = String::from_utf8_lossy(&output.stdout)
+        .split_whitespace()
+        .map(|w| w.parse().unwrap())
+        .collect();
+    let expected = Evaluator::new(&m)
+        .unwrap()
+        .coefficients(&theta, &mut Workspace::default())
+        .unwrap();
+    let norm = |v: Vec<f64>| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let difference = norm(
+        mass.iter()
+            .zip(&expected.mass)
+            .map(|(a, b)| a - b)
+            .collect(),
+    );
+    assert!(
+        difference <= 1e-14 * norm(expected.mass.clone()),
+        "{}: {difference:e}",
+        recipe.name
+    );
 }

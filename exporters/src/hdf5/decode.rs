@@ -1,6 +1,7 @@
 //! The model of arrays.
 
 use super::content::{Array, Content, INDICES};
+use super::refuse;
 use crate::ReadError;
 use reducer::reduced_model::*;
 use serde::de::DeserializeOwned;
@@ -9,13 +10,6 @@ use serde::de::DeserializeOwned;
 struct Reader(Content);
 
 type Read<T> = Result<T, ReadError>;
-
-fn refuse(object: &str, fact: impl Into<String>) -> ReadError {
-    ReadError::Hdf5 {
-        object: object.to_owned(),
-        fact: fact.into(),
-    }
-}
 
 impl Reader {
     fn real(&mut self, path: &str) -> Vec<f64> {

@@ -2,55 +2,152 @@
 //!
 //! Groups and datasets are listed in `docs/model-formats.md`; every dataset carries the attributes
 //! `unit` and `description`. `content` lists the arrays, `encode` and `decode` map models to them
-//! and back; `pure` is the only place that knows an HDF5 library.
+//! and back; `pure` and, with the feature `hdf5-library`, `library` are the only places that know an
+//! implementation of HDF5.
 
 mod content;
 mod decode;
 mod encode;
+#[cfg(feature = "hdf5-library")]
+mod library;
 mod pure;
 
 use crate::{ReadError, WriteError};
 use content::{Array, Content};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{FORMAT, ReducedModel};
 
 /// Most bytes of an HDF5 model that are read.
 pub const LARGEST: u64 = 256 << 20;
+/// Most texts of one dataset: one per node of the largest tree.
+const TEXTS: u64 = 4_000_000;
+/// Widest text in bytes: 1000 characters of UTF-8.
+const TEXT_WIDTH: u64 = 4000;
 
-/// What a library of HDF5 must do.
-trait Backend {
+/// What writes and reads HDF5 files; each reads the files of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// Rust alone.
+    #[cfg_attr(not(feature = "hdf5-library"), default)]
+    PureRust,
+    /// The HDF5 C library; with the feature `hdf5-library`.
+    #[cfg(feature = "hdf5-library")]
+    #[default]
+    Library,
+}
+
+impl Backend {
+    /// Everything that this build has.
+    pub const ALL: &[Self] = &[
+        Self::PureRust,
+        #[cfg(feature = "hdf5-library")]
+        Self::Library,
+    ];
+
+    /// The model as an HDF5 file.
+    pub fn to_bytes(self, model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
+        model.validate()?;
+        let content = encode::from_model(model);
+        // Fixed-width text cannot hold everything that Rust's can.
+        if let Some((path, _)) = content.iter().find(|(_, data)| has_zero_byte(&data.array)) {
+            return Err(WriteError::Hdf5 {
+                fact: format!("a text of `{path}` has a zero byte: take it out of the name"),
+            });
+        }
+        let bytes = self.implementation().write(&content)?;
+        match self.from_bytes(bytes.clone()) {
+            Ok(back) if back == *model => Ok(bytes),
+            Ok(_) => Err(WriteError::Hdf5 {
+                fact: "the file reads back as another model; please report this".to_owned(),
+            }),
+            Err(e) => Err(WriteError::Hdf5 {
+                fact: format!("the file does not read back: {e}"),
+            }),
+        }
+    }
+
+    /// Reads and validates a model.
+    pub fn from_bytes(self, bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
+        let found = bytes.len() as u64;
+        if found > LARGEST {
+            return Err(ReadError::TooLarge {
+                found,
+                largest: LARGEST,
+            });
+        }
+        let content = self.implementation().read(bytes, &content::wanted())?;
+        let model = decode::to_model(content)?;
+        model.validate()?;
+        Ok(model)
+    }
+
+    fn implementation(self) -> &'static dyn ReadWrite {
+        match self {
+            Self::PureRust => &pure::PureRust,
+            #[cfg(feature = "hdf5-library")]
+            Self::Library => &library::HdfLibrary,
+        }
+    }
+}
+
+/// What an implementation of HDF5 must do.
+trait ReadWrite {
     /// A file with the given arrays.
     fn write(&self, content: &Content) -> Result<Vec<u8>, WriteError>;
-    /// The version of the layout that a file states, and those of the wanted arrays that it holds.
+    /// Those of the wanted arrays that a file of this version's layout holds.
     fn read(&self, bytes: Vec<u8>, wanted: &[(&'static str, Array)]) -> Result<Content, ReadError>;
 }
 
-/// The model as an HDF5 file.
+/// The model as an HDF5 file, by the default backend.
 pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
-    model.validate()?;
-    let bytes = pure::PureRust.write(&encode::from_model(model))?;
-    match from_bytes(bytes.clone()) {
-        Ok(back) if back == *model => Ok(bytes),
-        // Fixed-width text cannot hold everything that Rust's can.
-        Ok(_) => Err(WriteError::Hdf5 {
-            fact: "a name or text of the model ends in a zero byte".to_owned(),
-        }),
-        Err(e) => Err(WriteError::Hdf5 {
-            fact: format!("the file does not read back: {e}"),
-        }),
+    Backend::default().to_bytes(model)
+}
+
+/// Reads and validates a model, by the default backend.
+pub fn from_bytes(bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
+    Backend::default().from_bytes(bytes)
+}
+
+fn has_zero_byte(array: &Array) -> bool {
+    matches!(array, Array::Text(texts) if texts.iter().any(|t| t.contains('\0')))
+}
+
+fn refuse(object: &str, fact: impl std::fmt::Display) -> ReadError {
+    ReadError::Hdf5 {
+        object: object.to_owned(),
+        fact: fact.to_string(),
     }
 }
 
-/// Reads and validates a model.
-pub fn from_bytes(bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
-    let found = bytes.len() as u64;
-    if found > LARGEST {
-        return Err(ReadError::TooLarge {
-            found,
-            largest: LARGEST,
-        });
+/// The version of the layout that a file states is ours.
+fn check_format(found: Option<u64>) -> Result<(), ReadError> {
+    match found {
+        Some(found) if found == u64::from(FORMAT) => Ok(()),
+        Some(found) => Err(ReadError::Format { found }),
+        None => Err(refuse("/", "no attribute `format`")),
     }
-    let content = pure::PureRust.read(bytes, &content::wanted())?;
-    let model = decode::to_model(content)?;
-    model.validate()?;
-    Ok(model)
+}
+
+/// Elements of an array, after its size was found to fit into what is left of the file's length, so
+/// that a file that lies about its shapes cannot make the reader allocate more than a few times its size.
+fn affordable(
+    path: &str,
+    kind: &Array,
+    shape: &[u64],
+    width: u64,
+    stored: u64,
+    budget: &mut u64,
+) -> Result<u64, ReadError> {
+    let elements = shape
+        .iter()
+        .try_fold(1u64, |product, &n| product.checked_mul(n))
+        .ok_or_else(|| refuse(path, "an impossible shape"))?;
+    let left = elements
+        .checked_mul(width)
+        .filter(|&needed| needed <= stored)
+        .and_then(|needed| budget.checked_sub(needed));
+    *budget = left.ok_or_else(|| refuse(path, "more data than the file holds"))?;
+    if matches!(kind, Array::Text(_)) && (elements > TEXTS || width > TEXT_WIDTH) {
+        return Err(refuse(path, "more text than a model has"));
+    }
+    Ok(elements)
 }

@@ -1,7 +1,7 @@
 //! HDF5 without the HDF5 library.
 
-use super::Backend;
 use super::content::{Array, Content, Dataset as Data};
+use super::{ReadWrite, affordable, check_format, refuse};
 use crate::{ReadError, WriteError};
 use hdf5_pure::{AttrValue, DType, Dataset, File, FileBuilder, Layout};
 use reducer::reduced_model::FORMAT;
@@ -10,12 +10,7 @@ use std::collections::BTreeMap;
 /// The crate `hdf5-pure`.
 pub(super) struct PureRust;
 
-/// Most texts of one dataset: one per node of the largest tree.
-const TEXTS: u64 = 4_000_000;
-/// Widest text in bytes: 1000 characters of UTF-8.
-const TEXT_WIDTH: u64 = 4000;
-
-impl Backend for PureRust {
+impl ReadWrite for PureRust {
     fn write(&self, content: &Content) -> Result<Vec<u8>, WriteError> {
         let refused = |e: &dyn std::fmt::Display| WriteError::Hdf5 {
             fact: e.to_string(),
@@ -59,12 +54,7 @@ impl Backend for PureRust {
         let mut budget = bytes.len() as u64;
         let file = File::from_bytes(bytes).map_err(|e| refuse("/", e))?;
         let attributes = file.root().attrs().map_err(|e| refuse("/", e))?;
-        let format = attributes.get("format").and_then(AttrValue::as_u64);
-        match format {
-            Some(found) if found == u64::from(FORMAT) => {}
-            Some(found) => return Err(ReadError::Format { found }),
-            None => return Err(refuse("/", "no attribute `format`")),
-        }
+        check_format(attributes.get("format").and_then(AttrValue::as_u64))?;
         let mut content = Content::new();
         for (path, kind) in wanted {
             if !holds(&file, path)? {
@@ -74,13 +64,6 @@ impl Backend for PureRust {
             content.insert(path, read_dataset(&dataset, path, kind, &mut budget)?);
         }
         Ok(content)
-    }
-}
-
-fn refuse(object: &str, fact: impl std::fmt::Display) -> ReadError {
-    ReadError::Hdf5 {
-        object: object.to_owned(),
-        fact: fact.to_string(),
     }
 }
 
@@ -96,8 +79,7 @@ fn holds(file: &File, path: &str) -> Result<bool, ReadError> {
     Ok(names.iter().any(|n| n == name))
 }
 
-/// Reads an array after its size was found to fit into what is left of the file's length, so that a
-/// file that lies about its shapes cannot make the reader allocate more than a few times its size.
+/// Reads an array after its place, size and type were found to be those of a model.
 fn read_dataset(
     dataset: &Dataset,
     path: &str,
@@ -106,10 +88,6 @@ fn read_dataset(
 ) -> Result<Data, ReadError> {
     let shape = dataset.shape().map_err(|e| refuse(path, e))?;
     let width = dataset.element_size().map_err(|e| refuse(path, e))?;
-    let elements = shape
-        .iter()
-        .try_fold(1u64, |product, &n| product.checked_mul(n))
-        .ok_or_else(|| refuse(path, "an impossible shape"))?;
     let stored = match dataset.layout().map_err(|e| refuse(path, e))? {
         Layout::Compact { size }
         | Layout::Contiguous {
@@ -118,11 +96,7 @@ fn read_dataset(
         } => size,
         _ => return Err(refuse(path, "not stored in one piece")),
     };
-    let needed = elements.checked_mul(width);
-    let left = needed
-        .filter(|&n| n <= stored)
-        .and_then(|n| budget.checked_sub(n));
-    *budget = left.ok_or_else(|| refuse(path, "more data than the file holds"))?;
+    let elements = affordable(path, kind, &shape, width, stored, budget)?;
     let expected = match kind {
         Array::Real(_) => DType::F64,
         Array::Integer(_) => DType::I64,
@@ -134,12 +108,7 @@ fn read_dataset(
     let array = match kind {
         Array::Real(_) => Array::Real(dataset.read_f64().map_err(|e| refuse(path, e))?),
         Array::Integer(_) => Array::Integer(dataset.read_i64().map_err(|e| refuse(path, e))?),
-        Array::Text(_) => {
-            if elements > TEXTS || width > TEXT_WIDTH {
-                return Err(refuse(path, "more text than a model has"));
-            }
-            Array::Text(dataset.read_string().map_err(|e| refuse(path, e))?)
-        }
+        Array::Text(_) => Array::Text(dataset.read_string().map_err(|e| refuse(path, e))?),
     };
     if array.len() as u64 != elements {
         return Err(refuse(path, "a shape that does not fit its data"));
