@@ -351,29 +351,4 @@ fn check(name: &str) {
     }
 }
 
-macro_rules! mechanisms {
-    ($($name:ident)*) => {
-        $(#[test]
-        fn $name() {
-            check(stringify!($name));
-        })*
-
-        #[test]
-        fn every_mechanism_is_compared() {
-            assert_eq!([$(stringify!($name)),*], crate::models::MECHANISMS);
-        }
-    };
-}
-
-mechanisms!(
-    arm6
-    elbow
-    four_bar
-    four_bar_rigid
-    four_bar_thesis
-    hexapod
-    one_link
-    orthoglide
-    orthoglide_parallelogram
-    ralf
-);
+crate::models::for_every_mechanism!(check);

@@ -20,6 +20,28 @@ pub const MECHANISMS: [&str; 10] = [
     "ralf",
 ];
 
+/// One test per mechanism, which calls the given function with its name, and one that none is left out.
+macro_rules! for_every_mechanism {
+    ($check:ident) => {
+        crate::models::for_every_mechanism!(
+            $check: arm6 elbow four_bar four_bar_rigid four_bar_thesis hexapod one_link orthoglide
+            orthoglide_parallelogram ralf
+        );
+    };
+    ($check:ident: $($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            $check(stringify!($name));
+        })*
+
+        #[test]
+        fn every_mechanism_is_checked() {
+            assert_eq!([$(stringify!($name)),*], crate::models::MECHANISMS);
+        }
+    };
+}
+pub(crate) use for_every_mechanism;
+
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }

@@ -2,7 +2,7 @@
 
 use crate::driver::{arbitrary, calls};
 use crate::generated::{is_installed, run, slow, write_c};
-use crate::models::{MECHANISMS, model};
+use crate::models::model;
 use exporters::ExportOptions;
 use std::process::Command;
 
@@ -114,29 +114,4 @@ fn check(name: &str) {
     prove(name);
 }
 
-macro_rules! mechanisms {
-    ($($name:ident)*) => {
-        $(#[test]
-        fn $name() {
-            check(stringify!($name));
-        })*
-
-        #[test]
-        fn every_mechanism_is_proven() {
-            assert_eq!([$(stringify!($name)),*], MECHANISMS);
-        }
-    };
-}
-
-mechanisms!(
-    arm6
-    elbow
-    four_bar
-    four_bar_rigid
-    four_bar_thesis
-    hexapod
-    one_link
-    orthoglide
-    orthoglide_parallelogram
-    ralf
-);
+crate::models::for_every_mechanism!(check);

@@ -85,8 +85,8 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    /// All coefficients but those of outputs and loads, which are zero.
-    pub(crate) fn coefficients_of_dynamics(
+    /// Zero coefficients with the status of θ, which is located.
+    fn located(
         &self,
         theta: &[f64],
         work: &mut Workspace,
@@ -94,6 +94,16 @@ impl Evaluator<'_> {
         check_length("theta", theta.len(), self.n_rigid())?;
         let mut out = ModelCoefficients::zero(self.n(), self.model.layout.loaded.len());
         out.status = self.locate(theta, work);
+        Ok(out)
+    }
+
+    /// All coefficients but those of outputs and loads, which are zero.
+    pub(crate) fn coefficients_of_dynamics(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<ModelCoefficients, EvaluationError> {
+        let mut out = self.located(theta, work)?;
         if out.status >= Status::Undefined {
             return Ok(out);
         }
@@ -117,9 +127,7 @@ impl Evaluator<'_> {
         theta: &[f64],
         work: &mut Workspace,
     ) -> Result<ModelCoefficients, EvaluationError> {
-        check_length("theta", theta.len(), self.n_rigid())?;
-        let mut out = ModelCoefficients::zero(self.n(), self.model.layout.loaded.len());
-        out.status = self.locate(theta, work);
+        let mut out = self.located(theta, work)?;
         self.fill_outputs(theta, &mut out, work)?;
         Ok(out)
     }
