@@ -94,7 +94,10 @@ fn main() {
     println!(
         "case                             samples   1 thread   2 threads   efficiency   fit and bookkeeping"
     );
-    for (name, mechanism) in &cases {
+    // `cargo bench --bench pipeline -- 16` measures the cases whose names have the word in them.
+    let word = std::env::args().skip(1).find(|a| !a.starts_with('-'));
+    let word = word.unwrap_or_default();
+    for (name, mechanism) in cases.iter().filter(|(name, _)| name.contains(&word)) {
         let (mut one, mut two, mut outside, mut samples) = (vec![], vec![], vec![], 0);
         for _ in 0..ROUNDS {
             let (total, rest, count) = run(mechanism, 1);
