@@ -3,7 +3,7 @@
 //! In Bernstein form a polynomial lies between its smallest and largest coefficient; halving the
 //! box tightens the bounds quadratically.
 
-use super::factors::{upper_factor, whiten};
+use super::factors::{upper_factor, whiten_upper};
 use crate::reduced_model::{Component, ComponentLists, ModelForm, ModelLayout, Table};
 
 /// Coefficients per component above which no proof is tried, and pieces per box.
@@ -100,7 +100,7 @@ fn gershgorin_bound(piece: &[Bernstein], n: usize) -> Option<f64> {
     let mut off_diagonal = vec![0.0_f64; n * n];
     for c in 0..count {
         let mut a: Vec<f64> = piece.iter().map(|p| p.coefficients[c]).collect();
-        whiten(&u, &mut a, n);
+        whiten_upper(&u, &mut a, n);
         for i in 0..n {
             diagonal[i] = diagonal[i].min(a[i * n + i]);
             for j in (0..n).filter(|j| *j != i) {

@@ -55,7 +55,7 @@ pub fn check(
             let status = evaluator.status(theta, &mut Workspace::default()).ok()?;
             (status == Status::Inside).then_some(())?;
             Sample::new(
-                local.evaluate(theta).ok()?,
+                local.evaluate(theta).ok()?.into(),
                 &model.layout,
                 ModelForm::Direct,
             )

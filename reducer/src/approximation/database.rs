@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, create_dir_all, read, read_dir};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// What is known of one configuration.
-pub type SampleResult = Result<Coefficients, SampleFailure>;
+/// What is known of one configuration; runs share it.
+pub type SampleResult = Result<Arc<Coefficients>, SampleFailure>;
 
 const MAGIC: &[u8; 8] = b"GMPSMPL1";
 const HEADER: usize = 8 + 32;
@@ -95,11 +96,19 @@ impl SampleDatabase {
 
     /// Adds the results of one wave and hands them to the disk.
     pub fn append(&mut self, wave: Vec<(Vec<f64>, SampleResult)>) -> Result<(), DatabaseError> {
-        if wave.is_empty() {
-            return Ok(());
+        self.write(&wave)?;
+        for (theta, result) in wave {
+            self.known.insert(key(&theta), result);
         }
+        Ok(())
+    }
+
+    fn write(&mut self, wave: &[(Vec<f64>, SampleResult)]) -> Result<(), DatabaseError> {
+        let Some(folder) = self.folder.as_ref().filter(|_| !wave.is_empty()) else {
+            return Ok(());
+        };
         let mut bytes = Vec::new();
-        for (theta, result) in &wave {
+        for (theta, result) in wave {
             let payload = encode(theta, result);
             let start = bytes.len();
             bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
@@ -107,17 +116,6 @@ impl SampleDatabase {
             let hash = blake3::hash(&bytes[start..]);
             bytes.extend_from_slice(hash.as_bytes());
         }
-        self.write(&bytes)?;
-        for (theta, result) in wave {
-            self.known.insert(key(&theta), result);
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
-        let Some(folder) = &self.folder else {
-            return Ok(());
-        };
         if self.segment.is_none() {
             self.segment = Some(new_segment(folder, &self.fingerprint)?);
         }
@@ -127,7 +125,7 @@ impl SampleDatabase {
                 action: "cannot be written",
                 source,
             };
-            file.write_all(bytes).map_err(failed)?;
+            file.write_all(&bytes).map_err(failed)?;
             file.sync_data().map_err(failed)?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::database::SampleResult;
 use super::source::SampleFailure;
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
+use std::sync::Arc;
 
 /// Bytes of one record.
 pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
@@ -64,7 +65,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Vec<f64>, SampleResult)> {
     let mut input = Reader(bytes);
     let theta = input.numbers()?;
     let result = match input.take(1)?[0] {
-        0 => Ok(input.coefficients()?),
+        0 => Ok(Arc::new(input.coefficients()?)),
         kind @ (1 | 2) => {
             let at = input.numbers()?;
             let length = input.length()?;

@@ -12,19 +12,19 @@ pub(super) fn upper_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
 /// The upper triangular dU with dA = dU Uᵀ + U dUᵀ: dU = U X, X + Xᵀ = U⁻¹ dA U⁻ᵀ.
 pub(super) fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
     let mut x = da.to_vec();
-    whiten(u, &mut x, n);
-    let mut du = vec![0.0; n * n];
+    whiten_upper(u, &mut x, n);
+    // Row i of U X needs the rows of X from i on, so that the product replaces X row by row.
     for i in 0..n {
+        x[i * n..i * n + i].fill(0.0);
         for j in i..n {
-            let mut sum = 0.0;
-            for k in i..=j {
-                let weight = if k == j { 0.5 } else { 1.0 };
-                sum += u[i * n + k] * weight * x[k * n + j];
+            let mut sum = 0.5 * u[i * n + j] * x[j * n + j];
+            for k in i..j {
+                sum += u[i * n + k] * x[k * n + j];
             }
-            du[i * n + j] = sum;
+            x[i * n + j] = sum;
         }
     }
-    du
+    x
 }
 
 /// Lower triangular L with A = L Lᵀ, absent where A is not positive definite.
@@ -38,39 +38,58 @@ pub(super) fn lower_factor_slope(l: &[f64], da: &[f64], n: usize) -> Vec<f64> {
     reversed(&upper_factor_slope(&reversed(l), &reversed(da), n))
 }
 
-/// Frobenius norm of F⁻¹ A F⁻ᵀ for the triangular factor U of an n×n matrix and symmetric A.
-pub(super) fn whitened_norm(u: &[f64], a: &[f64], n: usize) -> f64 {
-    let mut x = a.to_vec();
-    whiten(u, &mut x, n);
-    x.iter().map(|v| v * v).sum::<f64>().sqrt()
-}
-
 /// Rows and columns in the opposite order: J A J.
 fn reversed(a: &[f64]) -> Vec<f64> {
     a.iter().rev().copied().collect()
 }
 
-/// A ← U⁻¹ A U⁻ᵀ for upper triangular U.
-pub(super) fn whiten(u: &[f64], a: &mut [f64], n: usize) {
-    let inverse: Vec<f64> = (0..n).map(|i| 1.0 / u[i * n + i]).collect();
+/// A ← U⁻¹ A U⁻ᵀ for upper triangular U and symmetric A.
+pub(super) fn whiten_upper(u: &[f64], a: &mut [f64], n: usize) {
     for i in (0..n).rev() {
-        for k in i + 1..n {
-            let factor = u[i * n + k];
-            for column in 0..n {
-                a[i * n + column] -= factor * a[k * n + column];
-            }
-        }
-        for value in &mut a[i * n..(i + 1) * n] {
-            *value *= inverse[i];
+        solve_row(u, a, n, i, i + 1..n);
+    }
+    transpose(a, n);
+    for i in (0..n).rev() {
+        solve_row(u, a, n, i, i + 1..n);
+    }
+}
+
+/// A ← L⁻¹ A L⁻ᵀ for lower triangular L and symmetric A.
+pub(super) fn whiten_lower(l: &[f64], a: &mut [f64], n: usize) {
+    for i in 0..n {
+        solve_row(l, a, n, i, 0..i);
+    }
+    transpose(a, n);
+    for i in 0..n {
+        solve_row(l, a, n, i, 0..i);
+    }
+}
+
+/// Row i of F⁻¹ A, where the rows `others` are there already.
+fn solve_row(f: &[f64], a: &mut [f64], n: usize, i: usize, others: std::ops::Range<usize>) {
+    for k in others {
+        let factor = f[i * n + k];
+        let (row, other) = if i < k {
+            let (head, tail) = a.split_at_mut(k * n);
+            (&mut head[i * n..(i + 1) * n], &tail[..n])
+        } else {
+            let (head, tail) = a.split_at_mut(i * n);
+            (&mut tail[..n], &head[k * n..(k + 1) * n])
+        };
+        for (value, other) in row.iter_mut().zip(other) {
+            *value -= factor * other;
         }
     }
-    for row in a.chunks_exact_mut(n.max(1)) {
-        for j in (0..n).rev() {
-            let mut value = row[j];
-            for k in j + 1..n {
-                value -= u[j * n + k] * row[k];
-            }
-            row[j] = value * inverse[j];
+    let inverse = 1.0 / f[i * n + i];
+    for value in &mut a[i * n..(i + 1) * n] {
+        *value *= inverse;
+    }
+}
+
+fn transpose(a: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in 0..i {
+            a.swap(i * n + j, j * n + i);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Polynomials through samples.
 
-use super::errors::norm;
 use super::least_squares::LeastSquares;
 use super::region::Region;
 use super::sample::{Sample, has_gradient};
@@ -25,7 +24,7 @@ pub(super) fn sample_weights(
     region: &Region,
     criterion: Criterion,
 ) -> Vec<f64> {
-    let sizes: Vec<f64> = samples.iter().map(|p| norm(&p.gyroscopic)).collect();
+    let sizes: Vec<f64> = samples.iter().map(|p| p.gyroscopic_size).collect();
     let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
     let relative = |size: f64| {
         if mean > 0.0 {

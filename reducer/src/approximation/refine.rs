@@ -3,7 +3,7 @@
 
 use super::axis::bisection_axis;
 use super::database::DatabaseError;
-use super::errors::Block;
+use super::errors::{Block, Part};
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, gather, is_outside, plan};
 use super::region::Region;
@@ -386,24 +386,17 @@ fn lowest_degrees(
 ) -> Trial {
     let skipped =
         |degree: Degree| degree.before.map_or(degree.now, |(before, _)| before + 1)..degree.now;
-    let is_good = |trial: &Trial| {
-        let ratios = context.rules.ratios(&trial.errors, context.scales);
-        ratios.iter().all(|r| *r <= context.rules.target)
-    };
-    let mut dynamics = state.dynamics.now;
-    for degree in skipped(state.dynamics).rev() {
-        let lower = context.attempt(&state.region, samples, degree, state.outputs.now);
-        if !is_good(&lower) {
-            break;
+    let degrees = [
+        (Part::Dynamics, state.dynamics),
+        (Part::Outputs, state.outputs),
+    ];
+    for (part, degree) in degrees {
+        for degree in skipped(degree).rev() {
+            match context.with_degree(&state.region, samples, &trial, part, degree) {
+                Some(lower) => trial = lower,
+                None => break,
+            }
         }
-        (trial, dynamics) = (lower, degree);
-    }
-    for degree in skipped(state.outputs).rev() {
-        let lower = context.attempt(&state.region, samples, dynamics, degree);
-        if !is_good(&lower) {
-            break;
-        }
-        trial = lower;
     }
     trial
 }

@@ -1,19 +1,23 @@
 //! One exact sample with everything that is fitted: factors, their derivatives, quaternions.
 
+use super::errors::norm;
 use super::factors::{
     lower_factor, lower_factor_slope, quaternion, quaternion_slope, quaternion_turned,
-    upper_factor, upper_factor_slope, whitened_norm,
+    upper_factor, upper_factor_slope, whiten_lower, whiten_upper,
 };
 use super::points::uniform;
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
+use std::sync::Arc;
 
 /// A sample made ready for the fit.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
-    pub exact: Coefficients,
+    pub exact: Arc<Coefficients>,
     pub gyroscopic: Vec<f64>,
+    /// Norm of `gyroscopic`.
+    pub gyroscopic_size: f64,
     pub test: TestMotion,
     /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
     mass_factor: Vec<f64>,
@@ -58,7 +62,7 @@ impl TestMotion {
 impl Sample {
     /// Checks sizes and definiteness and factorises.
     pub fn new(
-        exact: Coefficients,
+        exact: Arc<Coefficients>,
         layout: &ModelLayout,
         form: ModelForm,
     ) -> Result<Self, SampleFailure> {
@@ -74,6 +78,7 @@ impl Sample {
         let gyroscopic = exact.gyroscopic();
         let mut sample = Self {
             test: TestMotion::new(&exact, &gyroscopic, &layout.domain),
+            gyroscopic_size: norm(&gyroscopic),
             gyroscopic,
             mass_factor: Vec::new(),
             mass_factor_slopes: Vec::new(),
@@ -113,20 +118,19 @@ impl Sample {
 
     /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ.
     pub fn whitened_mass(&self, model: &[f64]) -> f64 {
-        whitened(&self.mass_factor, model, &self.exact.mass, self.exact.n())
+        let n = self.exact.n();
+        let found = || upper_factor(&self.exact.mass, n);
+        let delta = modal_difference(model, &self.exact.mass, n, 0);
+        whitened(&self.mass_factor, found, delta, whiten_upper, n)
     }
 
     /// ‖L⁻¹(K̂−K̄)L⁻ᵀ‖ on δ, K̄ = LLᵀ.
     pub fn whitened_stiffness(&self, model: &[f64]) -> f64 {
         let (n, s) = (self.exact.n(), self.exact.n_rigid());
-        // In the opposite order L is an upper factor, and the norm is the same.
-        let opposite = |a: Vec<f64>| a.into_iter().rev().collect::<Vec<f64>>();
-        whitened(
-            &opposite(self.stiffness_factor.clone()),
-            &opposite(modal_block(model, n, s)),
-            &opposite(modal_block(&self.exact.stiffness, n, s)),
-            n - s,
-        )
+        let exact = &self.exact.stiffness;
+        let found = || lower_factor(&modal_block(exact, n, s), n - s);
+        let delta = modal_difference(model, exact, n, s);
+        whitened(&self.stiffness_factor, found, delta, whiten_lower, n - s)
     }
 
     /// θ.
@@ -248,16 +252,35 @@ pub(super) fn has_gradient(component: Component) -> bool {
     )
 }
 
-/// ‖U⁻¹(Â−A)U⁻ᵀ‖, A = UUᵀ; without U it is found first.
-fn whitened(u: &[f64], model: &[f64], exact: &[f64], n: usize) -> f64 {
-    let delta: Vec<f64> = model.iter().zip(exact).map(|(a, b)| a - b).collect();
+/// ‖F⁻¹ΔF⁻ᵀ‖ for a triangular factor F; without it, it is `found` first.
+fn whitened(
+    factor: &[f64],
+    found: impl FnOnce() -> Option<Vec<f64>>,
+    mut delta: Vec<f64>,
+    whiten: fn(&[f64], &mut [f64], usize),
+    n: usize,
+) -> f64 {
     if delta.iter().all(|d| *d == 0.0) {
         return 0.0;
     }
-    if u.is_empty() {
-        return upper_factor(exact, n).map_or(f64::MAX, |u| whitened_norm(&u, &delta, n));
+    if !factor.is_empty() {
+        whiten(factor, &mut delta, n);
+    } else if let Some(factor) = found() {
+        whiten(&factor, &mut delta, n);
+    } else {
+        return f64::MAX;
     }
-    whitened_norm(u, &delta, n)
+    norm(&delta)
+}
+
+/// A − B without the first s rows and columns.
+fn modal_difference(a: &[f64], b: &[f64], n: usize, s: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity((n - s) * (n - s));
+    for i in s..n {
+        let row = i * n + s..(i + 1) * n;
+        out.extend(a[row.clone()].iter().zip(&b[row]).map(|(a, b)| a - b));
+    }
+    out
 }
 
 /// Rows and columns of δ.

@@ -7,6 +7,7 @@ use super::source::{LocalModel, SampleFailure};
 use crate::reduced_model::{ModelForm, ModelLayout};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// All samples a run has asked for, in the order in which it asked.
 ///
@@ -87,7 +88,7 @@ impl<'a> SampleStore<'a> {
             .collect();
         let evaluated: Vec<(Vec<f64>, SampleResult)> = missing
             .par_iter()
-            .map(|p| ((*p).clone(), self.local.evaluate(p)))
+            .map(|p| ((*p).clone(), self.local.evaluate(p).map(Arc::new)))
             .collect();
         self.n_evaluated += evaluated.len();
         self.database.append(evaluated)?;
@@ -95,7 +96,7 @@ impl<'a> SampleStore<'a> {
         let prepared: Vec<Result<Sample, SampleFailure>> = wave
             .par_iter()
             .map(|p| match database.get(p) {
-                Some(Ok(c)) => Sample::new(c.clone(), layout, form),
+                Some(Ok(c)) => Sample::new(Arc::clone(c), layout, form),
                 Some(Err(failure)) => Err(failure.clone()),
                 None => Err(SampleFailure::Inadmissible {
                     theta: (*p).clone(),

@@ -6,12 +6,13 @@ use super::source::LocalModel;
 use crate::reduced_model::{Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace};
 use crate::reduction::Coefficients;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Exact coefficients at one point, and the errors of the model there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedPoint {
     /// Exact coefficients.
-    pub exact: Coefficients,
+    pub exact: Arc<Coefficients>,
     /// Gyroscopic tensor of the exact coefficients.
     pub gyroscopic: Vec<f64>,
     /// Per block: Frobenius norm of the difference over that of the exact value (at least a tenth
@@ -32,7 +33,7 @@ pub fn trace(
             let status = evaluator.status(theta, &mut Workspace::default()).ok()?;
             (status == Status::Inside).then_some(())?;
             let exact = local.evaluate(theta).ok()?;
-            Sample::new(exact, &model.layout, ModelForm::Direct).ok()
+            Sample::new(exact.into(), &model.layout, ModelForm::Direct).ok()
         })
         .collect();
     let found: Vec<Sample> = samples.iter().flatten().cloned().collect();

@@ -9,8 +9,8 @@ use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
-    BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelLayout,
-    Provenance, ReducedModel, Table, TreeNode, Workspace,
+    BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelCoefficients,
+    ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
 use std::mem::{Discriminant, discriminant};
 
@@ -88,7 +88,25 @@ impl Context<'_> {
             &self.terms(outputs_degree),
             &self.components.outputs,
         );
-        let measured = |at| self.errors(region, &dynamics, &outputs, Part::All, at);
+        let errors = self.measure(region, samples, &dynamics, &outputs, Part::All);
+        Trial {
+            dynamics,
+            outputs,
+            errors,
+        }
+    }
+
+    /// Errors of a part of the model at the validation points, or at the first of them if they show
+    /// that the target is far.
+    fn measure(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        dynamics: &Table,
+        outputs: &Table,
+        part: Part,
+    ) -> Vec<PointErrors> {
+        let measured = |at| self.errors(region, dynamics, outputs, part, at);
         let first = samples.validation.len().min(FIRST_LOOK);
         let (first, rest) = samples.validation.split_at(first);
         let mut errors = measured(first);
@@ -96,11 +114,38 @@ impl Context<'_> {
         if ratios.iter().all(|r| *r <= FAR * self.rules.target) {
             errors.extend(measured(rest));
         }
-        Trial {
-            dynamics,
-            outputs,
-            errors,
-        }
+        errors
+    }
+
+    /// A trial that is good with one table replaced by one of another degree, if it still is.
+    pub fn with_degree(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        trial: &Trial,
+        part: Part,
+        degree: usize,
+    ) -> Option<Trial> {
+        let components = match part {
+            Part::Outputs => &self.components.outputs,
+            Part::Dynamics | Part::All => &self.components.dynamics,
+        };
+        let table = self.fit_table(region, samples, &self.terms(degree), components);
+        let (dynamics, outputs) = match part {
+            Part::Outputs => (trial.dynamics.clone(), table),
+            Part::Dynamics | Part::All => (table, trial.outputs.clone()),
+        };
+        let found = self.measure(region, samples, &dynamics, &outputs, part);
+        let ratios = self.rules.ratios(&found, self.scales);
+        ratios.iter().all(|r| *r <= self.rules.target).then(|| {
+            let mut errors = trial.errors.clone();
+            put_part(&mut errors, found, part);
+            Trial {
+                dynamics,
+                outputs,
+                errors,
+            }
+        })
     }
 
     /// The trial with errors at all validation points.
@@ -166,18 +211,21 @@ impl Context<'_> {
         });
         let evaluator = Evaluator::prepared(&model);
         let mut work = Workspace::default();
-        let mut coefficients = |theta: &[f64]| match part {
-            Part::All => evaluator.coefficients(theta, &mut work),
-            Part::Dynamics => evaluator.coefficients_of_dynamics(theta, &mut work),
-            Part::Outputs => evaluator.coefficients_of_outputs(theta, &mut work),
-        };
+        let mut found = ModelCoefficients::default();
         let measure = self.rules.measure();
-        at.iter()
-            .map(|sample| match coefficients(sample.theta()) {
-                Ok(c) => self.scales.point_errors(sample, &c, measure, part),
+        let mut point_errors = |sample: &Sample| {
+            let (theta, work, found) = (sample.theta(), &mut work, &mut found);
+            let evaluated = match part {
+                Part::All => evaluator.coefficients_into(theta, work, found),
+                Part::Dynamics => evaluator.dynamics_into(theta, work, found),
+                Part::Outputs => evaluator.outputs_into(theta, work, found),
+            };
+            match evaluated {
+                Ok(()) => self.scales.point_errors(sample, found, measure, part),
                 Err(_) => huge,
-            })
-            .collect()
+            }
+        };
+        at.iter().map(|sample| point_errors(sample)).collect()
     }
 
     /// A model of one box, for measuring.
@@ -253,17 +301,11 @@ impl Context<'_> {
             let smaller_outputs = trimming(Part::Outputs).trimmed();
             if let Some(smaller) = smaller_dynamics {
                 dynamics = smaller.table;
-                for (error, now) in errors.iter_mut().zip(smaller.errors) {
-                    let outputs = error[Block::Outputs as usize];
-                    *error = now;
-                    error[Block::Outputs as usize] = outputs;
-                }
+                put_part(&mut errors, smaller.errors, Part::Dynamics);
             }
             if let Some(smaller) = smaller_outputs {
                 outputs = smaller.table;
-                for (error, now) in errors.iter_mut().zip(smaller.errors) {
-                    error[Block::Outputs as usize] = now[Block::Outputs as usize];
-                }
+                put_part(&mut errors, smaller.errors, Part::Outputs);
             }
         }
         BoxModel {
@@ -279,6 +321,21 @@ impl Context<'_> {
             outputs,
             reached,
             errors: summarize(&errors, self.scales),
+        }
+    }
+}
+
+/// Puts the errors of one part of the model, which replace those of before.
+fn put_part(errors: &mut [PointErrors], found: Vec<PointErrors>, part: Part) {
+    let outputs = Block::Outputs as usize;
+    for (error, mut now) in errors.iter_mut().zip(found) {
+        match part {
+            Part::Outputs => error[outputs] = now[outputs],
+            Part::Dynamics => {
+                now[outputs] = error[outputs];
+                *error = now;
+            }
+            Part::All => *error = now,
         }
     }
 }

@@ -42,7 +42,10 @@ impl Trimming<'_> {
             .chain(self.samples.fit.iter().take(SEARCHED))
             .copied()
             .collect();
-        let before = self.ratios(&self.errors_of(self.table(), &fast));
+        let n_known = self.samples.validation.len().min(SEARCHED);
+        let mut before = self.errors[..n_known].to_vec();
+        before.extend(self.errors_of(self.table(), &fast[n_known..]));
+        let before = self.ratios(&before);
         let refit = self.context.options().interpolate_ends;
         let order = terms_by_size(self.table(), self.components(), if refit { 2 } else { 1 });
         let (mut dropped, mut excess) = (0, order.len() + 1);

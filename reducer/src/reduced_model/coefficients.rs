@@ -1,5 +1,6 @@
 //! All coefficients of the equations of motion at one θ, η^δ = 0.
 
+use super::dynamics::reset;
 use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
 use super::{Component, ModelForm, OutputMotion};
 use nalgebra::DMatrix;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Coefficients at one θ; matrices row-major, n×n. All zero where the status is `undefined` or
 /// `not_finite`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelCoefficients {
     /// M̄.
     pub mass: Vec<f64>,
@@ -80,9 +81,20 @@ impl Evaluator<'_> {
         theta: &[f64],
         work: &mut Workspace,
     ) -> Result<ModelCoefficients, EvaluationError> {
-        let mut out = self.coefficients_of_dynamics(theta, work)?;
-        self.fill_outputs(theta, &mut out, work)?;
+        let mut out = ModelCoefficients::default();
+        self.coefficients_into(theta, work, &mut out)?;
         Ok(out)
+    }
+
+    /// The same into memory that earlier calls left.
+    pub(crate) fn coefficients_into(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+        out: &mut ModelCoefficients,
+    ) -> Result<(), EvaluationError> {
+        self.dynamics_into(theta, work, out)?;
+        self.fill_outputs(theta, out, work)
     }
 
     /// Zero coefficients with the status of θ, which is located.
@@ -90,46 +102,52 @@ impl Evaluator<'_> {
         &self,
         theta: &[f64],
         work: &mut Workspace,
-    ) -> Result<ModelCoefficients, EvaluationError> {
+        out: &mut ModelCoefficients,
+    ) -> Result<(), EvaluationError> {
         check_length("theta", theta.len(), self.n_rigid())?;
-        let mut out = ModelCoefficients::zero(self.n(), self.model.layout.loaded.len());
+        out.reset(self.n(), self.model.layout.loaded.len());
         out.status = self.locate(theta, work);
-        Ok(out)
+        if self.model.form == ModelForm::Direct || out.status >= Status::Undefined {
+            out.mass_gradient.clear();
+        }
+        Ok(())
     }
 
     /// All coefficients but those of outputs and loads, which are zero.
-    pub(crate) fn coefficients_of_dynamics(
+    pub(crate) fn dynamics_into(
         &self,
         theta: &[f64],
         work: &mut Workspace,
-    ) -> Result<ModelCoefficients, EvaluationError> {
-        let mut out = self.located(theta, work)?;
+        out: &mut ModelCoefficients,
+    ) -> Result<(), EvaluationError> {
+        self.located(theta, work, out)?;
         if out.status >= Status::Undefined {
-            return Ok(out);
+            return Ok(());
         }
         self.evaluate_dynamics(work);
-        self.fill_values(&mut out, work);
+        self.fill_values(out, work);
         if self.model.form == ModelForm::Lagrangian {
-            self.fill_derived(&mut out, work);
+            self.fill_derived(out, work);
         }
         if self.model.layout.parameters.gravity_at_runtime {
-            self.fill_gravity(&mut out, work);
+            self.fill_gravity(out, work);
         } else if !self.stores_gravity() {
             out.gravity.clone_from(&out.force);
         }
-        self.add_to_coefficients(&mut out, work);
-        Ok(out)
+        self.add_to_coefficients(out, work);
+        Ok(())
     }
 
     /// The coefficients of outputs and loads; the rest is zero.
-    pub(crate) fn coefficients_of_outputs(
+    pub(crate) fn outputs_into(
         &self,
         theta: &[f64],
         work: &mut Workspace,
-    ) -> Result<ModelCoefficients, EvaluationError> {
-        let mut out = self.located(theta, work)?;
-        self.fill_outputs(theta, &mut out, work)?;
-        Ok(out)
+        out: &mut ModelCoefficients,
+    ) -> Result<(), EvaluationError> {
+        self.located(theta, work, out)?;
+        out.mass_gradient.clear();
+        self.fill_outputs(theta, out, work)
     }
 
     fn fill_outputs(
@@ -199,18 +217,22 @@ impl Evaluator<'_> {
     /// Blocks that are stored or need no derivative; U₀ goes to `work.factor`.
     fn fill_values(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
         let n = self.n();
-        let mut stiffness_factor = vec![0.0; n * n];
-        let mut damping_factor = vec![0.0; n * n];
-        super::dynamics::reset(&mut work.factor, n * n);
-        let u = &mut work.factor;
+        let (u, l, d) = (
+            &mut work.factor,
+            &mut work.stiffness_factor,
+            &mut work.damping_factor,
+        );
+        for factor in [&mut *u, &mut *l, &mut *d] {
+            reset(factor, n * n);
+        }
         let set = |a: &mut [f64], row: usize, column: usize, v: f64| {
             a[row * n + column] = v;
             a[column * n + row] = v;
         };
         self.visit_dynamics(&work.values, &[], |component, v, _| match component {
             Component::MassFactor { row, column } => u[row * n + column] = v,
-            Component::StiffnessFactor { row, column } => stiffness_factor[row * n + column] = v,
-            Component::DampingFactor { row, column } => damping_factor[row * n + column] = v,
+            Component::StiffnessFactor { row, column } => l[row * n + column] = v,
+            Component::DampingFactor { row, column } => d[row * n + column] = v,
             Component::Mass { row, column } => set(&mut out.mass, row, column, v),
             Component::Stiffness { row, column } => set(&mut out.stiffness, row, column, v),
             Component::Damping { row, column } => set(&mut out.damping, row, column, v),
@@ -222,22 +244,8 @@ impl Evaluator<'_> {
             Component::Gravity { row } => out.gravity[row] = v,
             _ => {}
         });
-        add_product(
-            &mut out.stiffness,
-            &stiffness_factor,
-            &stiffness_factor,
-            n,
-            0.5,
-            lower,
-        );
-        add_product(
-            &mut out.damping,
-            &damping_factor,
-            &damping_factor,
-            n,
-            0.5,
-            lower,
-        );
+        add_product(&mut out.stiffness, l, l, n, 0.5, lower);
+        add_product(&mut out.damping, d, d, n, 0.5, lower);
     }
 
     /// Gravity per axis, and the share of the given vector in the forces.
@@ -274,9 +282,8 @@ impl Evaluator<'_> {
     /// `lagrangian`: M̄, its gradient, h̄ and the force on θ from U₀, U_d and U(θ).
     fn fill_derived(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
         let (n, s) = (self.n(), self.n_rigid());
-        let u = work.factor.clone();
-        add_product(&mut out.mass, &u, &u, n, 0.5, upper);
-        let mut slopes = vec![vec![0.0; n * n]; n];
+        let mut slopes = std::mem::take(&mut work.factor_slopes);
+        reset(&mut slopes, n * n * n);
         let mut direction = vec![0.0; s];
         for k in 0..s {
             direction[k] = 1.0;
@@ -286,7 +293,9 @@ impl Evaluator<'_> {
                 &work.values,
                 &work.rates,
                 |component, _, dv| match component {
-                    Component::MassFactor { row, column } => slopes[k][row * n + column] = dv,
+                    Component::MassFactor { row, column } => {
+                        slopes[(k * n + row) * n + column] = dv
+                    }
                     Component::Potential => out.force[k] = -dv,
                     _ => {}
                 },
@@ -299,18 +308,18 @@ impl Evaluator<'_> {
                 column,
             } = component
             {
-                slopes[coordinate][row * n + column] = v;
+                slopes[(coordinate * n + row) * n + column] = v;
             }
         });
-        out.mass_gradient = slopes
-            .iter()
-            .map(|du| {
-                let mut gradient = vec![0.0; n * n];
-                add_product(&mut gradient, du, &u, n, 1.0, upper);
-                gradient
-            })
-            .collect();
-        out.gyroscopic = christoffel(&out.mass_gradient, n);
+        let u = &work.factor;
+        add_product(&mut out.mass, u, u, n, 0.5, upper);
+        out.mass_gradient.resize_with(n, Vec::new);
+        for (gradient, du) in out.mass_gradient.iter_mut().zip(slopes.chunks_exact(n * n)) {
+            reset(gradient, n * n);
+            add_product(gradient, du, u, n, 1.0, upper);
+        }
+        christoffel(&out.mass_gradient, n, &mut out.gyroscopic);
+        work.factor_slopes = slopes;
     }
 
     /// √eig(K̄^ιι, M̄^ιι)/2π, ascending; empty without internal modes.
@@ -323,26 +332,24 @@ impl Evaluator<'_> {
 }
 
 impl ModelCoefficients {
-    fn zero(n: usize, n_loaded: usize) -> Self {
-        Self {
-            mass: vec![0.0; n * n],
-            mass_gradient: Vec::new(),
-            gyroscopic: vec![0.0; n * n * n],
-            stiffness: vec![0.0; n * n],
-            damping: vec![0.0; n * n],
-            force: vec![0.0; n],
-            gravity: vec![0.0; n],
-            gravity_axes: Vec::new(),
-            load_map: vec![vec![0.0; n]; n_loaded],
-            outputs: Vec::new(),
-            status: Status::Inside,
+    /// Everything zero but the gradient of the mass, which is left as it is.
+    fn reset(&mut self, n: usize, n_loaded: usize) {
+        for matrix in [&mut self.mass, &mut self.stiffness, &mut self.damping] {
+            reset(matrix, n * n);
         }
+        reset(&mut self.gyroscopic, n * n * n);
+        for vector in [&mut self.force, &mut self.gravity] {
+            reset(vector, n);
+        }
+        self.gravity_axes.clear();
+        self.load_map.resize_with(n_loaded, Vec::new);
+        self.load_map.iter_mut().for_each(|row| reset(row, n));
+        self.outputs.clear();
     }
 }
 
 /// h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
-pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize) -> Vec<f64> {
-    let mut h = vec![0.0; n * n * n];
+pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize, h: &mut [f64]) {
     for i in 0..n {
         for j in 0..n {
             for k in 0..=j {
@@ -353,20 +360,19 @@ pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize) -> Vec<f64> {
             }
         }
     }
-    h
 }
 
-/// Columns of upper triangular factors.
-fn upper(i: usize, j: usize, n: usize) -> std::ops::Range<usize> {
-    i.max(j)..n
+/// Columns where rows i and j ≤ i of upper triangular factors are both filled.
+fn upper(i: usize, _: usize, n: usize) -> std::ops::Range<usize> {
+    i..n
 }
 
-/// Columns of lower triangular factors.
-fn lower(i: usize, j: usize, _: usize) -> std::ops::Range<usize> {
-    0..i.min(j) + 1
+/// The same of lower triangular factors.
+fn lower(_: usize, j: usize, _: usize) -> std::ops::Range<usize> {
+    0..j + 1
 }
 
-/// out += scale (A Bᵀ + B Aᵀ); `columns` are those where rows i of A and j of B are both filled.
+/// out += scale (A Bᵀ + B Aᵀ) for triangular A and B.
 fn add_product(
     out: &mut [f64],
     a: &[f64],
@@ -375,14 +381,19 @@ fn add_product(
     scale: f64,
     columns: fn(usize, usize, usize) -> std::ops::Range<usize>,
 ) {
+    let row = |i: usize| i * n..(i + 1) * n;
     for i in 0..n {
-        for j in 0..n {
+        let (ai, bi) = (&a[row(i)], &b[row(i)]);
+        for j in 0..=i {
+            let (aj, bj) = (&a[row(j)], &b[row(j)]);
             let mut sum = 0.0;
             for k in columns(i, j, n) {
-                sum += a[i * n + k] * b[j * n + k];
+                sum += ai[k] * bj[k] + bi[k] * aj[k];
             }
             out[i * n + j] += scale * sum;
-            out[j * n + i] += scale * sum;
+            if j < i {
+                out[j * n + i] += scale * sum;
+            }
         }
     }
 }

@@ -5,10 +5,11 @@ use super::{Component, Constant, InvalidModel, Parameters, ReducedModel, TreeNod
 use serde::{Deserialize, Serialize};
 
 /// How an evaluation went. Ordered by severity; statuses combine by maximum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// θ is in the domain.
+    #[default]
     Inside,
     /// θ is outside; each θ_i was put to its interval.
     Clamped,
@@ -59,6 +60,10 @@ pub struct Workspace {
     pub(super) scratch: Vec<f64>,
     pub(super) factor: Vec<f64>,
     pub(super) factor_rate: Vec<f64>,
+    /// ∂U/∂η_i, one after the other.
+    pub(super) factor_slopes: Vec<f64>,
+    pub(super) stiffness_factor: Vec<f64>,
+    pub(super) damping_factor: Vec<f64>,
     pub(super) vectors: [Vec<f64>; 5],
     pub(super) bias: Vec<f64>,
     pub(super) free: Vec<usize>,

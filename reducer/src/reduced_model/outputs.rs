@@ -62,6 +62,9 @@ impl Evaluator<'_> {
     /// Rows of the load map at the located θ, n values each.
     pub(super) fn load_map(&self, work: &mut Workspace) -> Vec<Vec<f64>> {
         let mut map = vec![vec![0.0; self.n()]; self.model.layout.loaded.len()];
+        if map.is_empty() {
+            return map;
+        }
         self.visit_outputs(work, |component, value, _| {
             if let Component::LoadMap { loaded, coordinate } = component {
                 map[loaded][coordinate] = value;

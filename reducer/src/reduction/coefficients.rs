@@ -74,7 +74,10 @@ impl Coefficients {
 
     /// Gyroscopic tensor h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
     pub fn gyroscopic(&self) -> Vec<f64> {
-        christoffel(&self.mass_gradient, self.n())
+        let n = self.n();
+        let mut h = vec![0.0; n * n * n];
+        christoffel(&self.mass_gradient, n, &mut h);
+        h
     }
 
     /// Force M̄η̈ + h̄[η̇, η̇] + D̄η̇ − force at η^δ = 0.

@@ -6,6 +6,7 @@ use crate::reduced_model::{InvalidModel, ReducedModel};
 use crate::reduction::LocalReducer;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Points on the line of the only coordinate.
 const ALONG_ONE: usize = 57;
@@ -129,7 +130,7 @@ fn true_frequencies_hz(reducer: &LocalReducer, theta: &[f64]) -> Option<Vec<f64>
 
 impl ExactPoint {
     fn new(point: TracedPoint, frequencies_hz: Vec<f64>) -> Self {
-        let exact = point.exact;
+        let exact = Arc::unwrap_or_clone(point.exact);
         Self {
             positions: exact.outputs.iter().flat_map(|o| o.position).collect(),
             mass: exact.mass,
