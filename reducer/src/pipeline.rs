@@ -33,6 +33,8 @@ pub struct Summary {
     pub reduced_dofs: usize,
     /// Configurations the approximation used.
     pub samples: usize,
+    /// Those of them that were reached around what blocks the straight line from home.
+    pub routed_samples: usize,
     /// Configurations that had to be computed, without those of the check.
     pub evaluated: usize,
     /// Boxes with polynomials.
@@ -162,6 +164,7 @@ fn summarize(
         full_dofs: model.layout.full_dofs,
         reduced_dofs: model.layout.n(),
         samples,
+        routed_samples: model.provenance.routed_samples,
         evaluated,
         boxes: model.boxes.len(),
         dropped: model

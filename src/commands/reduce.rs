@@ -104,6 +104,7 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
         "full_dofs": summary.full_dofs,
         "reduced_dofs": summary.reduced_dofs,
         "samples": summary.samples,
+        "routed_samples": summary.routed_samples,
         "evaluated": summary.evaluated,
         "boxes": summary.boxes,
         "dropped": summary.dropped,
@@ -142,6 +143,13 @@ fn as_text(
         "{} samples, {} computed now, {seconds:.2} s",
         summary.samples, summary.evaluated
     );
+    if summary.routed_samples > 0 {
+        let _ = writeln!(
+            out,
+            "{} sample(s) reached around what blocks the straight line from home",
+            summary.routed_samples
+        );
+    }
     let _ = writeln!(out, "errors at fresh points   mean       max");
     for e in &summary.errors {
         let _ = writeln!(

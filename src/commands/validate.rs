@@ -33,20 +33,24 @@ struct Built {
     redundant_loop_equations: usize,
     redundant_constraints: usize,
     reduced: usize,
+    /// Box centres on the way to θ, where θ is given.
+    waypoints: Option<usize>,
 }
 
 impl Built {
     /// Assembles the mechanism at home and, where given, at θ.
     fn new(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Self, ReductionError> {
         let reducer = LocalReducer::new(mechanism)?;
-        if let Some(theta) = theta {
-            reducer.evaluate(theta)?;
-        }
+        let waypoints = match theta {
+            Some(theta) => Some(reducer.evaluate(theta)?.waypoints),
+            None => None,
+        };
         Ok(Self {
             dofs: reducer.model().n_dofs(),
             redundant_loop_equations: reducer.kinematics().n_redundant(),
             redundant_constraints: reducer.model().n_redundant(),
             reduced: reducer.n(),
+            waypoints,
         })
     }
 }
@@ -65,7 +69,7 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
         .iter()
         .map(|own| own.name.as_str())
         .collect();
-    let document = json!({
+    let mut document = json!({
         "valid": true,
         "name": mechanism.name,
         "bodies": mechanism.bodies.len(),
@@ -83,6 +87,9 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
         "redundant_constraints": built.redundant_constraints,
         "faults": [],
     });
+    if let Some(waypoints) = built.waypoints {
+        document["waypoints"] = waypoints.into();
+    }
     format!("{document:#}\n")
 }
 
@@ -104,6 +111,11 @@ fn as_text(mechanism: &Mechanism, built: &Built) -> String {
     ];
     for (what, count) in counts {
         text.push_str(&format!("  {what:<13}{count}\n"));
+    }
+    if let Some(waypoints) = built.waypoints.filter(|count| *count > 0) {
+        text.push_str(&format!(
+            "the straight line from home is blocked; reached through {waypoints} box centre(s)\n"
+        ));
     }
     text
 }

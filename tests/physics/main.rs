@@ -12,4 +12,5 @@ mod plane;
 mod ralf;
 mod random_mechanisms;
 mod rigid;
+mod routes;
 mod support;

@@ -107,6 +107,7 @@ pub(super) const ARRAYS: &[(&str, Array, &str, &str)] = &[
     ("provenance/continuity", T, "", "smooth, continuous or jumps"),
     ("provenance/largest_jump", R, "1", "only where there are jumps"),
     ("provenance/reached", I, "", "1 where every tolerance was met"),
+    ("provenance/routed_samples", I, "", "number of samples reached around what blocks the straight line from home; absent: none"),
     ("provenance/settings", T, "", "basis, criterion, objective"),
     ("provenance/minimal_width", R, "of the coordinate", "smallest box width"),
     ("provenance/tolerance_block", T, "", "blocks with a tolerance"),

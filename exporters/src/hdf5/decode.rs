@@ -360,6 +360,10 @@ fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
     let [input_hash] = r.texts("provenance/input_hash")?;
     let [basis, criterion, objective] = r.texts("provenance/settings")?;
     let reached = flags(&r.integer("provenance/reached"), "provenance/reached")?;
+    let routed = counts(
+        &r.integer("provenance/routed_samples"),
+        "provenance/routed_samples",
+    )?;
     let (blocks, tolerances) = (
         r.text("provenance/tolerance_block"),
         r.real("provenance/tolerance"),
@@ -380,6 +384,7 @@ fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
             minimal_width: r.real("provenance/minimal_width"),
         },
         reached: reached[0],
+        routed_samples: routed.first().copied().unwrap_or(0),
         errors: r.errors([
             "provenance/error_block",
             "provenance/error_mean",

@@ -244,6 +244,14 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
     w.text("provenance/continuity", vec![class.to_owned()]);
     w.real("provenance/largest_jump", jump);
     w.integer("provenance/reached", vec![i64::from(p.reached)]);
+    let routed = Some(p.routed_samples).filter(|count| *count > 0);
+    w.integer(
+        "provenance/routed_samples",
+        routed
+            .map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+            .into_iter()
+            .collect(),
+    );
     let s = &p.settings;
     w.text(
         "provenance/settings",

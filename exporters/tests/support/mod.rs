@@ -231,6 +231,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
                 minimal_width: vec![0.01; r.s],
             },
             reached: true,
+            routed_samples: 3,
             errors: vec![BlockError {
                 block: "mass".into(),
                 mean: 1.25e-4,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// What is known of one configuration; runs share it.
 pub type SampleResult = Result<Arc<Coefficients>, SampleFailure>;
 
-const MAGIC: &[u8; 8] = b"GMPSMPL1";
+const MAGIC: &[u8; 8] = b"GMPSMPL2";
 const HEADER: usize = 8 + 32;
 const LARGEST_RECORD: usize = 1 << 30;
 

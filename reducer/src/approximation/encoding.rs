@@ -19,7 +19,7 @@ pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
                 &c.damping,
                 &c.force,
                 &c.gravity,
-                &vec![c.potential, c.gauge_overlap],
+                &vec![c.potential, c.gauge_overlap, c.waypoints as f64],
             ] {
                 out.numbers(v);
             }
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
             [(); 7].map(|()| self.numbers());
         let [mass_gradient, stiffness_gradient, force_gradient, load_map] =
             [(); 4].map(|()| self.lists());
-        let scalars: [f64; 2] = scalars?.try_into().ok()?;
+        let scalars: [f64; 3] = scalars?.try_into().ok()?;
         let gravity_axes = (0..self.length()?)
             .map(|_| self.gravity_axis())
             .collect::<Option<Vec<_>>>()?;
@@ -152,6 +152,7 @@ impl<'a> Reader<'a> {
             outputs,
             load_map: load_map?,
             gauge_overlap: scalars[1],
+            waypoints: scalars[2] as usize,
         })
     }
 

@@ -138,10 +138,11 @@ fn approximate_by(
         let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
 
         observer.phase("auditing");
-        let model = context.draft(layout.clone(), tree, boxes, continuity);
+        let mut model = context.draft(layout.clone(), tree, boxes, continuity);
         let excess = audit::excess(&context, &mut store, &model, attempt)?;
         let complete = model.boxes.iter().all(|b| b.reached);
         if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
+            model.provenance.routed_samples = store.n_routed();
             return Ok(Some(Approximation {
                 model,
                 samples: store.len(),

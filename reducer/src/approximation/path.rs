@@ -238,6 +238,7 @@ impl Projection<'_> {
             outputs: c.outputs.iter().map(|o| self.output(o)).collect(),
             load_map: c.load_map.iter().map(|row| self.vector(row, t)).collect(),
             gauge_overlap: c.gauge_overlap,
+            waypoints: c.waypoints,
         }
     }
 

@@ -57,6 +57,11 @@ impl<'a> SampleStore<'a> {
         self.n_evaluated
     }
 
+    /// Number of them that were reached around what blocks the straight line from home.
+    pub fn n_routed(&self) -> usize {
+        self.samples().filter(|s| s.exact.waypoints > 0).count()
+    }
+
     /// Number of different `points` that are new to the run.
     pub fn n_new<'p>(&self, points: impl IntoIterator<Item = &'p Vec<f64>>) -> usize {
         let keys: BTreeSet<Vec<u64>> = points

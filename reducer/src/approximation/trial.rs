@@ -265,6 +265,7 @@ impl Context<'_> {
                 input_hash: "0".repeat(64),
                 settings: self.rules.record(self.scales),
                 reached: false,
+                routed_samples: 0,
                 errors: Vec::new(),
             },
         }

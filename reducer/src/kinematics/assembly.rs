@@ -1,6 +1,7 @@
 //! Home: closing the drawn mechanism, counting its freedoms and finding independent loop equations.
 
 use super::closure::Posture;
+use super::route::Roadmap;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
@@ -8,6 +9,7 @@ use crate::lie::{Frame, Vector6};
 use crate::linalg;
 use crate::model::joint;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
+use std::sync::OnceLock;
 
 /// Pivots below this fraction of the largest count as zero when constraints are counted.
 const RANK_TOLERANCE: f64 = 1e-8;
@@ -32,6 +34,10 @@ pub struct Kinematics {
     pub(super) coordinates: Vec<Named>,
     pub(super) joints: Vec<Named>,
     bodies: Vec<String>,
+    /// Range of every coordinate that is searched for routes.
+    pub(super) search_range: Vec<(f64, f64)>,
+    /// Found at the first configuration that needs it.
+    pub(super) roadmap: OnceLock<Roadmap>,
 }
 
 /// A name and where it is described.
@@ -62,6 +68,8 @@ impl Kinematics {
                 })
                 .collect(),
             bodies: mechanism.bodies.iter().map(|b| b.name.clone()).collect(),
+            search_range: Vec::new(),
+            roadmap: OnceLock::new(),
             joints: mechanism
                 .joints
                 .iter()
@@ -71,6 +79,7 @@ impl Kinematics {
                 })
                 .collect(),
         };
+        kinematics.search_range = kinematics.find_search_range(mechanism);
         kinematics.assemble(mechanism)?;
         kinematics.count_freedoms()?;
         Ok(kinematics)

@@ -6,6 +6,7 @@ mod closure;
 mod error;
 mod motion;
 mod path;
+mod route;
 pub(crate) mod skeleton;
 
 pub use assembly::Kinematics;

@@ -1,5 +1,5 @@
 //! From home to any θ: a straight path in θ, followed with fixed rules so that the result depends
-//! on θ alone.
+//! on θ alone. Where that path is blocked, `route` knows a way around.
 
 use super::assembly::{Kinematics, Named};
 use super::closure::Posture;
@@ -34,6 +34,37 @@ pub struct Configuration {
     pub motion: Motion,
     /// Joint coordinates: unit-free closeness to a singularity, 1 at home and 0 there.
     pub regularity: f64,
+    /// Box centres through which it was reached; zero: on the straight line from home.
+    pub waypoints: usize,
+}
+
+/// A straight line in θ.
+pub(super) struct Leg<'a> {
+    pub from: &'a [f64],
+    pub to: &'a [f64],
+    /// Shortest step as a part of the line: below it the line counts as blocked.
+    pub shortest_step: f64,
+}
+
+impl Leg<'_> {
+    /// The point after a part of the line; exactly the end for the whole.
+    fn at(&self, part: f64) -> Vec<f64> {
+        if part >= 1.0 {
+            return self.to.to_vec();
+        }
+        self.from
+            .iter()
+            .zip(self.to)
+            .map(|(from, to)| from + part * (to - from))
+            .collect()
+    }
+}
+
+/// Where a line is blocked.
+pub(super) struct DeadEnd {
+    posture: Posture,
+    /// Part of the line that was followed.
+    done: f64,
 }
 
 impl Kinematics {
@@ -47,21 +78,51 @@ impl Kinematics {
                 origin: self.first_coordinate().origin,
             });
         }
-        let mut posture = self.home.clone();
-        let mut done = 0.0;
-        let mut step = if self.skeleton.cuts.is_empty() && self.is_open_tree() {
+        if self.skeleton.cuts.is_empty() && self.is_open_tree() {
+            let mut posture = self.home.clone();
             self.skeleton
                 .advance(&mut posture, &self.direct_step(theta));
-            done = 1.0;
-            0.0
-        } else {
-            1.0
+            return self.finish(posture, theta, 0);
+        }
+        let leg = Leg {
+            from: &self.home_theta,
+            to: theta,
+            shortest_step: SHORTEST_STEP,
         };
+        match self.walk(&self.home, &self.home_factors, &leg) {
+            Ok(posture) => self.finish(posture, theta, 0),
+            Err(end) => self.detour(theta, self.blocked(&end.posture, theta, end.done)),
+        }
+    }
+
+    /// Around what blocks the straight line; `error` where there is no way.
+    fn detour(
+        &self,
+        theta: &[f64],
+        error: KinematicsError,
+    ) -> Result<Configuration, KinematicsError> {
+        if !matches!(error, KinematicsError::Blocked { .. }) {
+            return Err(error);
+        }
+        let (posture, waypoints) = self.route_to(theta).ok_or(error)?;
+        self.finish(posture, theta, waypoints)
+    }
+
+    /// Follows a straight line in θ from a closed posture with its factors. The first attempt is
+    /// the whole line; a refused step is halved, an accepted one doubled.
+    pub(super) fn walk(
+        &self,
+        from: &Posture,
+        from_factors: &LU<f64, Dyn, Dyn>,
+        leg: &Leg<'_>,
+    ) -> Result<Posture, DeadEnd> {
+        let mut posture = from.clone();
+        let (mut done, mut step) = (0.0, 1.0);
         let mut factors = None;
         while done < 1.0 {
             let next = if done + step >= 1.0 { 1.0 } else { done + step };
-            let known = factors.as_ref().unwrap_or(&self.home_factors);
-            match self.advance_to(&posture, known, &self.between(theta, next)) {
+            let known = factors.as_ref().unwrap_or(from_factors);
+            match self.advance_to(&posture, known, &leg.at(next)) {
                 Some((reached, lu)) => {
                     posture = reached;
                     factors = Some(lu);
@@ -70,24 +131,13 @@ impl Kinematics {
                 }
                 None => {
                     step *= 0.5;
-                    if step < SHORTEST_STEP {
-                        return Err(self.blocked(&posture, theta, done));
+                    if step < leg.shortest_step {
+                        return Err(DeadEnd { posture, done });
                     }
                 }
             }
         }
-        self.finish(posture, theta)
-    }
-
-    fn between(&self, theta: &[f64], part: f64) -> Vec<f64> {
-        if part >= 1.0 {
-            return theta.to_vec();
-        }
-        self.home_theta
-            .iter()
-            .zip(theta)
-            .map(|(home, target)| home + part * (target - home))
-            .collect()
+        Ok(posture)
     }
 
     fn is_open_tree(&self) -> bool {
@@ -127,7 +177,7 @@ impl Kinematics {
         })
     }
 
-    fn factor(&self, posture: &Posture) -> LU<f64, Dyn, Dyn> {
+    pub(super) fn factor(&self, posture: &Posture) -> LU<f64, Dyn, Dyn> {
         LU::new(self.closure_system(posture))
     }
 
@@ -171,6 +221,7 @@ impl Kinematics {
         &self,
         mut posture: Posture,
         theta: &[f64],
+        waypoints: usize,
     ) -> Result<Configuration, KinematicsError> {
         let mut last = f64::INFINITY;
         let mut lu = self.factor(&posture);
@@ -217,6 +268,7 @@ impl Kinematics {
             turns: self.skeleton.turns(&posture),
             motion,
             regularity,
+            waypoints,
         })
     }
 
@@ -276,7 +328,12 @@ impl Kinematics {
         KinematicsError::Blocked {
             kind,
             theta: theta.to_vec(),
-            reached: self.between(theta, done),
+            reached: Leg {
+                from: &self.home_theta,
+                to: theta,
+                shortest_step: SHORTEST_STEP,
+            }
+            .at(done),
             coordinate: coordinate.name,
             joint: self.largest_joint(&rates).unwrap_or_default().name,
             origin: coordinate.origin,

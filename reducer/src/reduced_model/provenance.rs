@@ -68,7 +68,14 @@ pub struct Provenance {
     pub settings: SettingsRecord,
     /// Every box met every tolerance, and so did the fresh points.
     pub reached: bool,
+    /// Samples that were reached around what blocks the straight line from home.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub routed_samples: usize,
     /// Errors at points never used in the fit: per point, Frobenius norm of the difference over
     /// that of the exact value (at least a tenth of its root mean square over the domain).
     pub errors: Vec<BlockError>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -37,6 +37,9 @@ pub struct Coefficients {
     pub load_map: Vec<Vec<f64>>,
     /// Smallest singular value of the gauge's overlap (1 where there are no internal modes).
     pub gauge_overlap: f64,
+    /// Box centres through which the configuration was reached; zero: on the straight line from
+    /// home.
+    pub waypoints: usize,
 }
 
 /// Potential and force of gravity per unit of its component along one inertial axis.

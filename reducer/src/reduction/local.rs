@@ -282,6 +282,7 @@ impl LocalReducer {
             outputs: outputs.collect(),
             load_map: Vec::new(),
             gauge_overlap: 1.0,
+            waypoints: configuration.waypoints,
         }
     }
 
@@ -394,6 +395,7 @@ impl LocalReducer {
             outputs: self.outputs(at, modes),
             load_map: self.load_map(at, modes),
             gauge_overlap: modes.overlap,
+            waypoints: configuration.waypoints,
         }
     }
 

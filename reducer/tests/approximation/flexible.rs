@@ -242,6 +242,7 @@ impl LocalModel for Flexible {
             outputs: vec![self.output(theta)],
             load_map: vec![load_row],
             gauge_overlap: 1.0,
+            waypoints: 0,
         })
     }
 

@@ -124,6 +124,7 @@ impl LocalModel for Orthoglide {
             }],
             load_map: Vec::new(),
             gauge_overlap: 1.0,
+            waypoints: 0,
         })
     }
 
