@@ -7,6 +7,11 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use nalgebra::{DMatrix, DVector};
 
+/// Pivots below this fraction of the largest count as zero when constraints are counted.
+pub const RANK_TOLERANCE: f64 = 1e-8;
+/// Independence with which a choice of rows is left alone.
+const WELL_INDEPENDENT: f64 = 0.1;
+
 /// A faer copy of an nalgebra matrix.
 pub fn to_faer(m: &DMatrix<f64>) -> Mat<f64> {
     Mat::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
@@ -77,6 +82,63 @@ pub fn independent_rows(a: &DMatrix<f64>, tolerance: f64) -> Vec<usize> {
     let mut rows: Vec<usize> = order[..rank].to_vec();
     rows.sort_unstable();
     rows
+}
+
+/// How independent some rows are, from 0 to about 1: their smallest pivot over that of as many rows
+/// chosen freely. Zero where no choice of as many rows is independent.
+pub fn independence(a: &DMatrix<f64>, rows: &[usize]) -> f64 {
+    let best = smallest_pivot(a, rows.len());
+    if best == 0.0 {
+        return 0.0;
+    }
+    smallest_pivot(&a.select_rows(rows), rows.len()) / best
+}
+
+/// The last of `count` pivots of the QR decomposition of Aᵀ with column pivoting; infinite for
+/// none, zero where they are not independent.
+fn smallest_pivot(a: &DMatrix<f64>, count: usize) -> f64 {
+    if count == 0 {
+        return f64::INFINITY;
+    }
+    if a.nrows() < count || a.ncols() < count {
+        return 0.0;
+    }
+    let qr = to_faer(&a.transpose()).col_piv_qr();
+    let r = qr.thin_R();
+    let (largest, last) = (r[(0, 0)].abs(), r[(count - 1, count - 1)].abs());
+    if last > RANK_TOLERANCE * largest {
+        last
+    } else {
+        0.0
+    }
+}
+
+/// A maximal set of rows that stays independent in all of several matrices of equal rank: `first`
+/// if it does well everywhere, otherwise the best of the sets that single matrices suggest.
+///
+/// Matrices of another rank than `first` has rows take no part.
+pub fn rows_independent_everywhere(seen: &[DMatrix<f64>], first: &[usize]) -> Vec<usize> {
+    let sets: Vec<Vec<usize>> = seen
+        .iter()
+        .map(|a| independent_rows(a, RANK_TOLERANCE))
+        .collect();
+    let pairs = seen.iter().zip(&sets);
+    let (seen, sets): (Vec<_>, Vec<_>) = pairs.filter(|(_, set)| set.len() == first.len()).unzip();
+    let worst = |set: &[usize]| {
+        let all = seen.iter().map(|a| independence(a, set));
+        all.fold(f64::INFINITY, f64::min)
+    };
+    let mut best = (worst(first), first);
+    if best.0 >= WELL_INDEPENDENT {
+        return first.to_vec();
+    }
+    for set in sets {
+        let found = worst(set);
+        if found > best.0 {
+            best = (found, set);
+        }
+    }
+    best.1.to_vec()
 }
 
 /// Eigenvalues (ascending) and orthonormal eigenvectors of a symmetric matrix.

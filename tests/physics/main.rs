@@ -11,6 +11,7 @@ mod loops;
 mod plane;
 mod ralf;
 mod random_mechanisms;
+mod redundancy;
 mod rigid;
 mod routes;
 mod support;

@@ -6,13 +6,11 @@ use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
 use crate::description::mechanism::{Mechanism, Origin};
 use crate::lie::{Frame, Vector6};
-use crate::linalg;
+use crate::linalg::{self, RANK_TOLERANCE};
 use crate::model::joint;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 use std::sync::OnceLock;
 
-/// Pivots below this fraction of the largest count as zero when constraints are counted.
-const RANK_TOLERANCE: f64 = 1e-8;
 /// Residuals of closed joints, unit-free.
 pub(super) const CLOSED: f64 = 1e-12;
 
@@ -204,6 +202,7 @@ impl Kinematics {
         self.home_amplification = motion.amplification;
         self.orientation = lu.determinant().signum();
         self.home_factors = lu;
+        self.settle_rows();
         Ok(())
     }
 

@@ -4,13 +4,15 @@ use crate::description::mechanism::Origin;
 use crate::error::Explain;
 use thiserror::Error;
 
-/// Two ways in which θ can stop to determine the configuration.
+/// Ways in which θ can stop to determine the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingularityKind {
     /// With all actuators locked the mechanism can still move.
     Actuator,
     /// The loop equations themselves lose rank: motions branch.
     ConfigurationSpace,
+    /// Of redundant loop equations, those that are kept lose rank, while all of them would not.
+    KeptEquations,
 }
 
 impl std::fmt::Display for SingularityKind {
@@ -18,6 +20,7 @@ impl std::fmt::Display for SingularityKind {
         f.write_str(match self {
             Self::Actuator => "an actuator singularity, where the mechanism moves although all actuators are locked",
             Self::ConfigurationSpace => "a configuration-space singularity, where motions branch",
+            Self::KeptEquations => "a configuration where the loop equations that are kept no longer suffice, although the mechanism is regular",
         })
     }
 }

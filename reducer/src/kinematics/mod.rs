@@ -6,6 +6,7 @@ mod closure;
 mod error;
 mod motion;
 mod path;
+mod redundancy;
 mod route;
 pub(crate) mod skeleton;
 

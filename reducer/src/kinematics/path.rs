@@ -5,6 +5,7 @@ use super::assembly::{Kinematics, Named};
 use super::closure::Posture;
 use super::{KinematicsError, Motion, SingularityKind};
 use crate::lie::Frame;
+use crate::linalg;
 use nalgebra::{DVector, Dyn, LU};
 
 /// Largest unit-free joint motion of one predictor step.
@@ -62,7 +63,7 @@ impl Leg<'_> {
 
 /// Where a line is blocked.
 pub(super) struct DeadEnd {
-    posture: Posture,
+    pub posture: Posture,
     /// Part of the line that was followed.
     done: f64,
 }
@@ -273,27 +274,20 @@ impl Kinematics {
     }
 
     fn singularity(&self, posture: &Posture) -> (SingularityKind, Vec<f64>) {
-        let jacobians = self.skeleton.link_jacobians(posture);
-        let closure = self
-            .skeleton
-            .cut_rows(posture, &jacobians)
-            .select_rows(&self.rows);
-        let kind = if crate::linalg::smallest_singular_value(&closure)
-            < 1e-2 * crate::linalg::smallest_singular_value(&self.home_closure())
-        {
-            SingularityKind::ConfigurationSpace
-        } else {
+        let all = self.closure_rows(posture);
+        let kept = all.select_rows(&self.rows);
+        let home = self.closure_rows(&self.home).select_rows(&self.rows);
+        let lost =
+            linalg::smallest_singular_value(&kept) < 1e-2 * linalg::smallest_singular_value(&home);
+        let kind = if !lost {
             SingularityKind::Actuator
+        } else if linalg::independence(&all, &self.rows) < 1e-2 {
+            SingularityKind::KeptEquations
+        } else {
+            SingularityKind::ConfigurationSpace
         };
-        let rates = crate::linalg::null_direction(&self.closure_system(posture));
+        let rates = linalg::null_direction(&self.closure_system(posture));
         (kind, rates.as_slice().to_vec())
-    }
-
-    fn home_closure(&self) -> nalgebra::DMatrix<f64> {
-        let jacobians = self.skeleton.link_jacobians(&self.home);
-        self.skeleton
-            .cut_rows(&self.home, &jacobians)
-            .select_rows(&self.rows)
     }
 
     fn singular_at(&self, posture: &Posture, theta: &[f64]) -> KinematicsError {

@@ -12,12 +12,9 @@ use crate::description::mechanism::{
 };
 use crate::error::Explain;
 use crate::lie::{Frame, Matrix6, Vector6, join, skew};
-use crate::linalg;
+use crate::linalg::{self, RANK_TOLERANCE};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use thiserror::Error;
-
-/// Pivots below this fraction of the largest count as zero when constraints are counted.
-const RANK_TOLERANCE: f64 = 1e-8;
 
 /// Faults of the full model.
 #[derive(Debug, Clone, Error)]
@@ -28,6 +25,15 @@ pub enum ModelError {
         joint: String,
         kind: JointKind,
         plane: &'static str,
+        origin: Origin,
+    },
+    #[error(
+        "home is special: of the joint constraints {at_home} are independent there, but {elsewhere} at θ = {theta:?}"
+    )]
+    RankChanges {
+        at_home: usize,
+        elsewhere: usize,
+        theta: Vec<f64>,
         origin: Origin,
     },
     #[error("gravity has a component across the plane `{plane}` of the mechanism")]
@@ -44,9 +50,9 @@ fn axis_words(kind: JointKind) -> &'static str {
 impl Explain for ModelError {
     fn origin(&self) -> Option<&Origin> {
         match self {
-            Self::OutOfPlane { origin, .. } | Self::GravityOutOfPlane { origin, .. } => {
-                Some(origin)
-            }
+            Self::OutOfPlane { origin, .. }
+            | Self::RankChanges { origin, .. }
+            | Self::GravityOutOfPlane { origin, .. } => Some(origin),
         }
     }
 
@@ -61,6 +67,9 @@ impl Explain for ModelError {
                 };
                 format!("{axis}, or remove `plane`")
             }
+            Self::RankChanges { .. } => {
+                "draw the mechanism at another home, where no links are folded or aligned".into()
+            }
             Self::GravityOutOfPlane { .. } => {
                 "choose gravity in the plane, or remove `plane`".into()
             }
@@ -70,9 +79,16 @@ impl Explain for ModelError {
 
 impl FullModel {
     /// Builds the model; `home` are the frames of all bodies in the assembled home configuration.
+    /// `elsewhere` gives θ and frames spread over the domain; it is asked where constraints are
+    /// redundant.
     ///
     /// Of a planar mechanism `check_plane` must have approved.
-    pub fn new(mechanism: &Mechanism, home: &[Frame], length: f64) -> Self {
+    pub fn new(
+        mechanism: &Mechanism,
+        home: &[Frame],
+        length: f64,
+        elsewhere: impl FnOnce() -> Vec<(Vec<f64>, Vec<Frame>)>,
+    ) -> Result<Self, ModelError> {
         let normal = mechanism.plane.map(plane_normal);
         let mut model = Self {
             bodies: Vec::new(),
@@ -100,8 +116,8 @@ impl FullModel {
         }
         model.sum_body_inertia();
         model.add_connections(mechanism);
-        model.find_independent_rows(home);
-        model
+        model.find_independent_rows(mechanism, home, elsewhere)?;
+        Ok(model)
     }
 
     fn add_body(
@@ -296,13 +312,49 @@ impl FullModel {
         }
     }
 
-    /// A maximal independent subset of the joint constraints, found at home.
-    fn find_independent_rows(&mut self, home: &[Frame]) {
+    /// A maximal independent subset of the joint constraints: that found at home, unless another
+    /// stays more independent elsewhere.
+    fn find_independent_rows(
+        &mut self,
+        mechanism: &Mechanism,
+        home: &[Frame],
+        elsewhere: impl FnOnce() -> Vec<(Vec<f64>, Vec<Frame>)>,
+    ) -> Result<(), ModelError> {
         let n: usize = self.joints.iter().map(|j| joint::n_rows(j.kind)).sum();
         self.kept_rows = (0..n).map(Some).collect();
         self.n_joint_rows = n;
-        let frames = self.node_frames(home);
-        let rows = self.constraint_rows(&frames, false);
+        let mut seen = vec![self.dense_joint_rows(home)];
+        let mut kept = linalg::independent_rows(&seen[0], RANK_TOLERANCE);
+        if kept.len() < n {
+            for (theta, frames) in elsewhere() {
+                let rows = self.dense_joint_rows(&frames);
+                let rank = linalg::independent_rows(&rows, RANK_TOLERANCE).len();
+                if rank > kept.len() {
+                    let first = mechanism.coordinates.first();
+                    return Err(ModelError::RankChanges {
+                        at_home: kept.len(),
+                        elsewhere: rank,
+                        theta,
+                        origin: first.map(|c| c.origin.clone()).unwrap_or_default(),
+                    });
+                }
+                seen.push(rows);
+            }
+            kept = linalg::rows_independent_everywhere(&seen, &kept);
+        }
+        self.kept_rows = vec![None; n];
+        for (row, candidate) in kept.iter().enumerate() {
+            self.kept_rows[*candidate] = Some(row);
+        }
+        self.n_joint_rows = kept.len();
+        Ok(())
+    }
+
+    /// All joint constraints over the dofs that they touch, the largest entry of each row 1; while
+    /// all of them are kept.
+    fn dense_joint_rows(&self, bodies: &[Frame]) -> DMatrix<f64> {
+        let n = self.n_joint_rows;
+        let rows = self.constraint_rows(&self.node_frames(bodies), false);
         let map = self.dof_map();
         let mut touched: Vec<usize> = Vec::new();
         for entry in rows.entries.iter().filter(|e| e.row < n) {
@@ -324,12 +376,7 @@ impl FullModel {
                 row /= size;
             }
         }
-        let kept = linalg::independent_rows(&dense, RANK_TOLERANCE);
-        self.kept_rows = vec![None; n];
-        for (row, candidate) in kept.iter().enumerate() {
-            self.kept_rows[*candidate] = Some(row);
-        }
-        self.n_joint_rows = kept.len();
+        dense
     }
 }
 

@@ -45,7 +45,14 @@ impl LocalReducer {
         check_plane(mechanism)?;
         let kinematics = Kinematics::new(mechanism)?;
         let home = kinematics.solve(kinematics.home())?;
-        let model = FullModel::new(mechanism, &home.frames, kinematics.characteristic_length());
+        let elsewhere = || {
+            let probes = kinematics.probes().into_iter();
+            probes
+                .filter_map(|theta| Some((theta.clone(), kinematics.solve(&theta).ok()?.frames)))
+                .collect()
+        };
+        let length = kinematics.characteristic_length();
+        let model = FullModel::new(mechanism, &home.frames, length, elsewhere)?;
         let frames = model.node_frames(&home.frames);
         let springs = model.spring_states(&frames, &home.hinge_angles);
         let saddle_for = |with_loaded: bool| -> Result<Option<Saddle>, ReductionError> {
