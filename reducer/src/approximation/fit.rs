@@ -136,14 +136,19 @@ impl Fit<'_> {
         let (n, s) = (self.samples.len(), self.region.dimension());
         let blocks = if gradients { 1 + s } else { 1 };
         let slope_weights: Vec<f64> = (0..s).map(|k| self.slope_weight(k)).collect();
-        Mat::from_fn(blocks * n, components.len(), |row, j| {
-            let (block, i) = (row / n, row % n);
-            self.weights[i]
-                * match block {
-                    0 => self.samples[i].value(components[j]),
-                    _ => slope_weights[block - 1] * self.samples[i].slope(components[j], block - 1),
+        let mut right = Mat::zeros(blocks * n, components.len());
+        for (i, (sample, &weight)) in self.samples.iter().zip(self.weights).enumerate() {
+            for (j, &component) in components.iter().enumerate() {
+                right[(i, j)] = weight * sample.value(component);
+            }
+            for k in 0..blocks - 1 {
+                let weight = weight * slope_weights[k];
+                for (j, &component) in components.iter().enumerate() {
+                    right[((k + 1) * n + i, j)] = weight * sample.slope(component, k);
                 }
-        })
+            }
+        }
+        right
     }
 
     /// s = 1: the samples at the ends of the box.
