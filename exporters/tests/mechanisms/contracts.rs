@@ -113,7 +113,7 @@ fn contract(name: &str, of: &LookUp, goal: Goal) -> String {
 const ALL: u32 = 1_000_000;
 
 /// Iterations of a loop that are kept apart, 0 for none, from its first line.
-fn unrolled(function: &str, line: &str, goal: Goal) -> u32 {
+fn unrolled(function: &str, line: &str, goal: Goal, one_coordinate: bool) -> u32 {
     let over_rows = ["shape->first_run", "run->count", "m < count"]
         .iter()
         .any(|bound| line.contains(bound));
@@ -125,14 +125,14 @@ fn unrolled(function: &str, line: &str, goal: Goal) -> u32 {
     }
     match goal {
         Goal::Reads if function.ends_with("_sum") && line.contains("; c += ") => 0,
-        // With one coordinate there is one run, after which results are written.
-        Goal::Writes if over_rows => 2,
+        // With one coordinate there is one run, and results are written in it.
+        Goal::Writes if over_rows => u32::from(one_coordinate) * 2,
         _ => ALL,
     }
 }
 
 /// The source with contracts and with loops that are followed step by step.
-pub fn annotated(name: &str, source: &str, goal: Goal) -> String {
+pub fn annotated(name: &str, source: &str, goal: Goal, one_coordinate: bool) -> String {
     let look_ups = look_ups(name, source);
     let mut function = String::new();
     let mut lines = Vec::new();
@@ -150,7 +150,7 @@ pub fn annotated(name: &str, source: &str, goal: Goal) -> String {
             lines.extend(of.map(|of| contract(name, of, goal)));
         }
         if line.trim_start().starts_with("for (int ") {
-            let count = unrolled(&function, line, goal);
+            let count = unrolled(&function, line, goal, one_coordinate);
             if count > 0 {
                 lines.push(format!("/*@ loop unroll {count}; */"));
             }

@@ -47,7 +47,9 @@ fn analysis(folder: &Path, model: &ReducedModel, source: &str, goal: Goal) -> St
     let name = &model.layout.name;
     let file = format!("{name}.c");
     let look_ups = look_ups(name, source);
-    std::fs::write(folder.join(&file), annotated(name, source, goal)).expect("a folder");
+    let one_coordinate = model.layout.n_rigid == 1;
+    let annotated = annotated(name, source, goal, one_coordinate);
+    std::fs::write(folder.join(&file), annotated).expect("a folder");
     let mut command = Command::new("frama-c");
     command
         .current_dir(folder)
