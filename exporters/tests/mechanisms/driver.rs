@@ -1,5 +1,6 @@
 //! C programs that call every generated function.
 
+use crate::contracts::{LookUp, named};
 use reducer::reduced_model::ReducedModel;
 
 /// Calls of every function; `p` are parameters or NULL, `x`, `a`, `b` and `c` arguments.
@@ -50,23 +51,59 @@ fn parameters(model: &ReducedModel) -> Vec<(&'static str, &'static str)> {
     list
 }
 
-fn named(model: &ReducedModel, text: &str) -> String {
-    let name = &model.layout.name;
-    text.replace("@@", &name.to_uppercase()).replace('@', name)
+/// Any number, and arrays of them.
+const ANY: &str = "extern volatile @_real any_real;
+extern volatile int any_int;
+static void any(@_real x[], int n)
+{
+    /*# loop unroll 1000000; */
+    for (int i = 0; i < n; ++i) { x[i] = any_real; }
+}
+";
+
+/// For the analyser: every look-up in every box, all else any number; `written`: it is asserted that
+/// results are written.
+pub fn look_up_everywhere(model: &ReducedModel, look_ups: &[&LookUp], written: bool) -> String {
+    let mut text = format!("#include \"@.c\"\n{ANY}");
+    let mut calls = String::new();
+    for of in look_ups {
+        let (function, arguments, result) = (of.function, of.arguments, of.result);
+        let is_written = if written { of.written } else { "\\true" };
+        text += &format!(
+            "static void look_up_{function}(int box)
+{{
+    @_place place[1];
+    @_real direction[@@_N_RIGID], *rate = direction;
+    int column = any_int;
+    {result};
+    place->box = box;
+    any(place->theta, @@_N_RIGID);
+    any(direction, @@_N_RIGID);
+    if ((column >= 0) && (column < @@_N_RIGID)) {{
+        @_{function}({arguments});
+        /*# assert {is_written}; */
+    }}
+}}
+"
+        );
+        calls += &format!("        look_up_{function}(box);\n");
+    }
+    text += &format!(
+        "int main(void)
+{{
+    /*# loop unroll 1000000; */
+    for (int box = 0; box < (int)(sizeof(@_boxes) / sizeof(@_boxes[0])); ++box) {{
+{calls}    }}
+    return 0;
+}}
+"
+    );
+    named(&model.layout.name, &text)
 }
 
 /// For the analyser: every function once, each argument any number, NaN and infinities included.
 pub fn arbitrary(model: &ReducedModel) -> String {
-    let mut text = String::from(
-        "#include <stddef.h>
-#include \"@.h\"
-extern volatile @_real any_real;
-extern volatile int any_int;
-static void any(@_real x[], int n) { for (int i = 0; i < n; ++i) { x[i] = any_real; } }
-int main(void)
-{
-",
-    );
+    let mut text = format!("#include <stddef.h>\n#include \"@.h\"\n{ANY}int main(void)\n{{\n");
     text += &variables(model);
     for (member, length) in parameters(model) {
         text += &format!("    any(params.{member}, {length});\n");
@@ -77,7 +114,10 @@ int main(void)
     for (i, call) in calls(model).iter().enumerate() {
         text += &format!("    case {i}: return {call};\n");
     }
-    named(model, &(text + "    default: return 0;\n    }\n}\n"))
+    named(
+        &model.layout.name,
+        &(text + "    default: return 0;\n    }\n}\n"),
+    )
 }
 
 /// For sanitizers: every function at faces, corners, outside, with numbers at the ends of their
@@ -156,5 +196,5 @@ int main(void)
         );
     }
     text += "            }\n        }\n    }\n    return (bad == 0) ? @_selftest() : 1000;\n}\n";
-    named(model, &text)
+    named(&model.layout.name, &text)
 }

@@ -7,6 +7,7 @@ mod generated;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod contracts;
 mod cortex;
 mod driver;
 mod equality;

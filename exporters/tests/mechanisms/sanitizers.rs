@@ -2,7 +2,7 @@
 
 use crate::driver::extremes;
 use crate::generated::{WARNINGS, compilers, missing, run, slow, write_c};
-use crate::models::{MECHANISMS, model};
+use crate::models::model;
 use exporters::ExportOptions;
 use std::process::Command;
 
@@ -39,46 +39,54 @@ fn sanitizing_compilers() -> Vec<&'static str> {
         .collect()
 }
 
-#[test]
-fn no_function_misbehaves_at_extreme_arguments() {
-    let compilers = sanitizing_compilers();
-    for name in MECHANISMS {
-        if SLOW.contains(&name) && !slow() {
-            eprintln!("SKIPPED: {name} is sanitized where REDUCE_SLOW is set, in .ci/slow");
-            continue;
-        }
-        let model = model(name);
-        let precisions: &[bool] = if slow() { &[false, true] } else { &[false] };
-        for &single in precisions {
-            let folder = tempfile::tempdir().expect("a folder");
-            let options = ExportOptions {
-                single,
-                prefix: None,
-            };
-            write_c(model, &options, folder.path());
-            std::fs::write(folder.path().join("extremes.c"), extremes(model)).expect("a folder");
-            let (huge, tiny) = if single {
-                ("-DHUGE_REAL=FLT_MAX", "-DTINY_REAL=FLT_MIN")
-            } else {
-                ("-DHUGE_REAL=DBL_MAX", "-DTINY_REAL=DBL_MIN")
-            };
-            for &compiler in &compilers {
-                let program = folder.path().join(format!("extremes-{compiler}"));
-                run(Command::new(compiler)
-                    .current_dir(folder.path())
-                    .args(WARNINGS)
-                    // Literals of the driver are narrowed on purpose.
-                    .args(["-Wno-conversion", "-Wno-double-promotion", huge, tiny])
-                    .args(["-O0", "-g", SANITIZERS, "-fno-sanitize-recover=all", "-o"])
-                    .arg(&program)
-                    .args([
-                        "extremes.c",
-                        &format!("{name}.c"),
-                        &format!("{name}_selftest.c"),
-                    ])
-                    .arg("-lm"));
-                run(&mut Command::new(&program));
-            }
-        }
+/// Compiles and runs every function at extreme arguments.
+fn sanitize(name: &str, single: bool, compilers: &[&str]) {
+    let model = model(name);
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = ExportOptions {
+        single,
+        prefix: None,
+    };
+    write_c(model, &options, folder.path());
+    std::fs::write(folder.path().join("extremes.c"), extremes(model)).expect("a folder");
+    let (huge, tiny) = if single {
+        ("-DHUGE_REAL=FLT_MAX", "-DTINY_REAL=FLT_MIN")
+    } else {
+        ("-DHUGE_REAL=DBL_MAX", "-DTINY_REAL=DBL_MIN")
+    };
+    for &compiler in compilers {
+        let program = folder.path().join(format!("extremes-{compiler}"));
+        // Most time goes into compiling small models, and into running large ones.
+        let optimisation = if SLOW.contains(&name) { "-O1" } else { "-O0" };
+        run(Command::new(compiler)
+            .current_dir(folder.path())
+            .args(WARNINGS)
+            // Literals of the driver are narrowed on purpose.
+            .args(["-Wno-conversion", "-Wno-double-promotion", huge, tiny])
+            .args([optimisation, "-g", SANITIZERS])
+            .args(["-fno-sanitize-recover=all", "-o"])
+            .arg(&program)
+            .args([
+                "extremes.c",
+                &format!("{name}.c"),
+                &format!("{name}_selftest.c"),
+            ])
+            .arg("-lm"));
+        run(&mut Command::new(&program));
     }
 }
+
+/// No function misbehaves at extreme arguments.
+fn check(name: &str) {
+    if SLOW.contains(&name) && !slow() {
+        eprintln!("SKIPPED: {name} is sanitized where REDUCE_SLOW is set, in .ci/slow");
+        return;
+    }
+    let compilers = sanitizing_compilers();
+    let precisions: &[bool] = if slow() { &[false, true] } else { &[false] };
+    for &single in precisions {
+        sanitize(name, single, &compilers);
+    }
+}
+
+crate::models::for_every_mechanism!(check);

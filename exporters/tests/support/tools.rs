@@ -13,6 +13,7 @@ pub const WARNINGS: &[&str] = &[
     "-Wconversion",
     "-Wdouble-promotion",
     "-Wshadow",
+    "-Wcast-qual",
     "-Werror",
 ];
 
