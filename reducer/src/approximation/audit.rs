@@ -7,7 +7,7 @@ use super::region::Region;
 use super::store::SampleStore;
 use super::trial::Context;
 use crate::description::mechanism::Criterion;
-use crate::reduced_model::{Evaluator, ReducedModel, Status, Workspace};
+use crate::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status, Workspace};
 
 /// Largest error of any block over the part of its tolerance that leaves room for chance.
 pub(super) fn excess(
@@ -35,10 +35,13 @@ pub(super) fn excess(
     points.retain(|p| evaluator.status(p, &mut work) == Ok(Status::Inside));
     store.require(&points)?;
     let mut errors = Vec::with_capacity(points.len());
+    let mut found = ModelCoefficients::default();
     for sample in points.iter().filter_map(|p| store.get(p)).flatten() {
-        if let Ok(c) = evaluator.coefficients(sample.theta(), &mut work) {
+        let evaluated = evaluator.coefficients_into(sample.theta(), &mut work, &mut found);
+        if evaluated.is_ok() {
             let measure = context.rules.measure();
-            errors.push(context.scales.point_errors(sample, &c, measure, Part::All));
+            let scales = context.scales;
+            errors.push(scales.point_errors(sample, &found, measure, Part::All));
         }
     }
     let largest = context

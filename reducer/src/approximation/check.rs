@@ -51,8 +51,8 @@ pub fn check(
     let n = model.layout.n();
     let samples: Vec<Option<Sample>> = points
         .par_iter()
-        .map(|theta| {
-            let status = evaluator.status(theta, &mut Workspace::default()).ok()?;
+        .map_init(Workspace::default, |work, theta| {
+            let status = evaluator.status(theta, work).ok()?;
             (status == Status::Inside).then_some(())?;
             Sample::new(
                 local.evaluate(theta).ok()?.into(),
@@ -77,9 +77,9 @@ pub fn check(
         .collect();
     let compared: Vec<Option<(PointErrors, f64)>> = samples
         .par_iter()
-        .map_init(Workspace::default, |work, sample| {
-            let c = evaluator.coefficients(sample.theta(), work).ok()?;
-            let errors = scales.point_errors(sample, &c, Measure::Frobenius, Part::All);
+        .map_init(Default::default, |(work, c), sample| {
+            evaluator.coefficients_into(sample.theta(), work, c).ok()?;
+            let errors = scales.point_errors(sample, c, Measure::Frobenius, Part::All);
             let found = frequencies_hz(&c.mass, &c.stiffness, n, &internal);
             let exact = frequencies_hz(&sample.exact.mass, &sample.exact.stiffness, n, &internal);
             let relative = found

@@ -9,10 +9,16 @@ pub(super) fn upper_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
     factor_upper(&mut u, n).then_some(u)
 }
 
-/// The upper triangular dU with dA = dU Uᵀ + U dUᵀ: dU = U X, X + Xᵀ = U⁻¹ dA U⁻ᵀ.
-pub(super) fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
+/// The upper triangular dU with dA = dU Uᵀ + U dUᵀ.
+fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
     let mut x = da.to_vec();
-    whiten_upper(u, &mut x, n);
+    make_upper_factor_slope(u, &mut x, n);
+    x
+}
+
+/// The same in place of dA: dU = U X, X + Xᵀ = U⁻¹ dA U⁻ᵀ.
+pub(super) fn make_upper_factor_slope(u: &[f64], x: &mut [f64], n: usize) {
+    whiten_upper(u, x, n);
     // Row i of U X needs the rows of X from i on, so that the product replaces X row by row.
     for i in 0..n {
         x[i * n..i * n + i].fill(0.0);
@@ -24,7 +30,6 @@ pub(super) fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
             x[i * n + j] = sum;
         }
     }
-    x
 }
 
 /// Lower triangular L with A = L Lᵀ, absent where A is not positive definite.

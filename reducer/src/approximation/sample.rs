@@ -2,8 +2,8 @@
 
 use super::errors::norm;
 use super::factors::{
-    lower_factor, lower_factor_slope, quaternion, quaternion_slope, quaternion_turned,
-    upper_factor, upper_factor_slope, whiten_lower, whiten_upper,
+    lower_factor, lower_factor_slope, make_upper_factor_slope, quaternion, quaternion_slope,
+    quaternion_turned, upper_factor, whiten_lower, whiten_upper,
 };
 use super::points::uniform;
 use super::source::SampleFailure;
@@ -21,7 +21,7 @@ pub(super) struct Sample {
     pub test: TestMotion,
     /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
     mass_factor: Vec<f64>,
-    mass_factor_slopes: Vec<Vec<f64>>,
+    mass_factor_slopes: Vec<f64>,
     /// L on δ and ∂L/∂θ_k, (n−s)×(n−s).
     stiffness_factor: Vec<f64>,
     stiffness_factor_slopes: Vec<Vec<f64>>,
@@ -73,8 +73,6 @@ impl Sample {
                 reason: "the coefficients have wrong sizes or are not finite".to_owned(),
             });
         }
-        let modal = n - s;
-        let stiffness = modal_block(&exact.stiffness, n, s);
         let gyroscopic = exact.gyroscopic();
         let mut sample = Self {
             test: TestMotion::new(&exact, &gyroscopic, &layout.domain),
@@ -99,15 +97,15 @@ impl Sample {
                 theta: exact.theta.clone(),
                 reason: reason.to_owned(),
             };
+            let modal = n - s;
             let u = upper_factor(&exact.mass, n)
                 .ok_or_else(|| refuse("the reduced mass is not positive definite"))?;
-            let l = lower_factor(&stiffness, modal)
+            let l = lower_factor(&modal_block(&exact.stiffness, n, s), modal)
                 .ok_or_else(|| refuse("the reduced stiffness is not positive definite"))?;
-            sample.mass_factor_slopes = exact
-                .mass_gradient
-                .iter()
-                .map(|d| upper_factor_slope(&u, d, n))
-                .collect();
+            sample.mass_factor_slopes = exact.mass_gradient.concat();
+            for slope in sample.mass_factor_slopes.chunks_exact_mut(n * n) {
+                make_upper_factor_slope(&u, slope, n);
+            }
             let slope = |d: &Vec<f64>| lower_factor_slope(&l, &modal_block(d, n, s), modal);
             sample.stiffness_factor_slopes = exact.stiffness_gradient.iter().map(slope).collect();
             sample.damping_factor = lower_factor(&modal_block(&exact.damping, n, s), modal);
@@ -176,7 +174,7 @@ impl Sample {
                 coordinate,
                 row,
                 column,
-            } => self.mass_factor_slopes[coordinate][row * n + column],
+            } => self.mass_factor_slopes[(coordinate * n + row) * n + column],
             Component::Potential => c.potential - self.pull(|a| a.potential),
             Component::Force { row } => c.force[row] - self.pull(|a| a.force[row]),
             Component::Gravity { row } => c.gravity[row],
@@ -211,7 +209,9 @@ impl Sample {
         let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
         let modal = n - s;
         match component {
-            Component::MassFactor { row, column } => self.mass_factor_slopes[k][row * n + column],
+            Component::MassFactor { row, column } => {
+                self.mass_factor_slopes[(k * n + row) * n + column]
+            }
             Component::Potential => self.pull(|a| a.force[k]) - c.force[k],
             Component::Force { row } => {
                 c.force_gradient[k][row] - self.pull(|a| a.force_gradient[k][row])

@@ -125,13 +125,15 @@ impl<'a> SampleStore<'a> {
         let domain = &self.layout.domain;
         let scaled = |(k, t): (usize, &f64)| t / (domain.upper[k] - domain.lower[k]);
         let place: Vec<f64> = sample.theta().iter().enumerate().map(scaled).collect();
-        let distance = |other: &[f64]| -> f64 {
-            let terms = place.iter().zip(other);
-            terms.map(|(a, b)| (a - b).powi(2)).sum()
-        };
         let mut nearest = (f64::INFINITY, None);
         for (other, &entry) in self.places.chunks_exact(place.len()).zip(&self.placed) {
-            let found = distance(other);
+            let mut found = 0.0;
+            for (a, b) in place.iter().zip(other) {
+                found += (a - b).powi(2);
+                if found >= nearest.0 {
+                    break;
+                }
+            }
             if found < nearest.0 {
                 nearest = (found, Some(entry));
             }
