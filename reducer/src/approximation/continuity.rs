@@ -46,7 +46,7 @@ pub(super) fn join_boxes(
 fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
     let region = region_of(b);
     let samples = store.inside(&region, usize::MAX);
-    let errors = context.errors(&region, &b.dynamics, &b.outputs, Part::All, &samples);
+    let errors = context.errors(&region, [&b.dynamics, &b.outputs], Part::All, &samples);
     let ratios = context.rules.ratios(&errors, context.scales);
     b.reached &= ratios.iter().all(|r| *r <= 1.0);
     b.errors = summarize(&errors, context.scales);

@@ -106,15 +106,12 @@ impl Context<'_> {
         outputs: &Table,
         part: Part,
     ) -> Vec<PointErrors> {
-        let measured = |at| self.errors(region, dynamics, outputs, part, at);
-        let first = samples.validation.len().min(FIRST_LOOK);
-        let (first, rest) = samples.validation.split_at(first);
-        let mut errors = measured(first);
-        let ratios = self.rules.ratios(&errors, self.scales);
-        if ratios.iter().all(|r| *r <= FAR * self.rules.target) {
-            errors.extend(measured(rest));
-        }
-        errors
+        let in_reach = |errors: &[PointErrors]| {
+            let ratios = self.rules.ratios(errors, self.scales);
+            errors.len() > FIRST_LOOK || ratios.iter().all(|r| *r <= FAR * self.rules.target)
+        };
+        let at = &samples.validation;
+        self.errors_while(region, [dynamics, outputs], part, at, FIRST_LOOK, in_reach)
     }
 
     /// A trial that is good with one table replaced by one of another degree, if it still is.
@@ -151,7 +148,8 @@ impl Context<'_> {
     /// The trial with errors at all validation points.
     pub fn completed(&self, region: &Region, samples: &TrialSamples, mut trial: Trial) -> Trial {
         let missing = &samples.validation[trial.errors.len()..];
-        let errors = self.errors(region, &trial.dynamics, &trial.outputs, Part::All, missing);
+        let tables = [&trial.dynamics, &trial.outputs];
+        let errors = self.errors(region, tables, Part::All, missing);
         trial.errors.extend(errors);
         trial
     }
@@ -186,14 +184,27 @@ impl Context<'_> {
         .table(components)
     }
 
-    /// Errors of a part of the model, through the evaluator that users get.
+    /// Errors of a part of the model, through the evaluator that users get; `tables` are those of
+    /// dynamics and outputs.
     pub fn errors(
         &self,
         region: &Region,
-        dynamics: &Table,
-        outputs: &Table,
+        tables: [&Table; 2],
         part: Part,
         at: &[&Sample],
+    ) -> Vec<PointErrors> {
+        self.errors_while(region, tables, part, at, at.len().max(1), |_| true)
+    }
+
+    /// The same, but after every `step` points `go_on` decides from what is known if more are needed.
+    pub fn errors_while(
+        &self,
+        region: &Region,
+        [dynamics, outputs]: [&Table; 2],
+        part: Part,
+        at: &[&Sample],
+        step: usize,
+        go_on: impl Fn(&[PointErrors]) -> bool,
     ) -> Vec<PointErrors> {
         let huge = [f64::MAX; N_BLOCKS];
         let finite = |table: &Table| table.coefficients.iter().all(|c| c.is_finite());
@@ -225,7 +236,14 @@ impl Context<'_> {
                 Err(_) => huge,
             }
         };
-        at.iter().map(|sample| point_errors(sample)).collect()
+        let mut errors = Vec::with_capacity(at.len());
+        for points in at.chunks(step) {
+            errors.extend(points.iter().map(|sample| point_errors(sample)));
+            if !go_on(&errors) {
+                break;
+            }
+        }
+        errors
     }
 
     /// A model of one box, for measuring.

@@ -4,10 +4,14 @@ use super::errors::{N_BLOCKS, Part, PointErrors};
 use super::region::Region;
 use super::sample::Sample;
 use super::trial::{Context, TrialSamples, term_sizes};
+use crate::description::mechanism::Criterion;
 use crate::reduced_model::{Component, Table};
 
 /// Validation points, and fitted points, at which the search looks; the result is checked at all.
 const SEARCHED: usize = 32;
+
+/// Points of the search between two looks at the errors.
+const LOOKED_AT_ONCE: usize = 8;
 
 /// A table of a box, from which terms are to be dropped.
 pub(super) struct Trimming<'a> {
@@ -44,7 +48,7 @@ impl Trimming<'_> {
             .collect();
         let n_known = self.samples.validation.len().min(SEARCHED);
         let mut before = self.errors[..n_known].to_vec();
-        before.extend(self.errors_of(self.table(), &fast[n_known..]));
+        before.extend(self.errors_of(self.table(), &fast[n_known..], |_| true));
         let before = self.ratios(&before);
         let refit = self.context.options().interpolate_ends;
         let order = terms_by_size(self.table(), self.components(), if refit { 2 } else { 1 });
@@ -52,7 +56,10 @@ impl Trimming<'_> {
         while excess - dropped > 1 {
             let middle = (dropped + excess) / 2;
             let smaller = self.without(&order[..middle], refit);
-            if self.is_acceptable(&self.errors_of(&smaller, &fast), &before) {
+            // More points can only add to a largest error, so the first that are not acceptable decide.
+            let is_mean = self.context.rules.criterion == Criterion::Mean;
+            let go_on = |errors: &[PointErrors]| is_mean || self.is_acceptable(errors, &before);
+            if self.is_acceptable(&self.errors_of(&smaller, &fast, go_on), &before) {
                 dropped = middle;
             } else {
                 excess = middle;
@@ -64,7 +71,7 @@ impl Trimming<'_> {
         let before = self.ratios(self.errors);
         for refit in [true, false] {
             let table = self.without(&order[..dropped], refit);
-            let errors = self.errors_of(&table, &self.samples.validation);
+            let errors = self.errors_of(&table, &self.samples.validation, |_| true);
             if self.is_acceptable(&errors, &before) {
                 return Some(Trimmed { table, errors });
             }
@@ -90,13 +97,18 @@ impl Trimming<'_> {
         }
     }
 
-    fn errors_of(&self, candidate: &Table, at: &[&Sample]) -> Vec<PointErrors> {
-        let (dynamics, outputs) = match self.part {
-            Part::Outputs => (self.dynamics, candidate),
-            Part::Dynamics | Part::All => (candidate, self.outputs),
+    fn errors_of(
+        &self,
+        candidate: &Table,
+        at: &[&Sample],
+        go_on: impl Fn(&[PointErrors]) -> bool,
+    ) -> Vec<PointErrors> {
+        let tables = match self.part {
+            Part::Outputs => [self.dynamics, candidate],
+            Part::Dynamics | Part::All => [candidate, self.outputs],
         };
         self.context
-            .errors(self.region, dynamics, outputs, self.part, at)
+            .errors_while(self.region, tables, self.part, at, LOOKED_AT_ONCE, go_on)
     }
 
     fn ratios(&self, errors: &[PointErrors]) -> [f64; N_BLOCKS] {
