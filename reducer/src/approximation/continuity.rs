@@ -4,13 +4,15 @@ use super::errors::{Part, summarize};
 use super::least_squares::LeastSquares;
 use super::points::{grid, halton, lobatto};
 use super::region::Region;
-use super::sample::Sample;
 use super::store::{SampleStore, key};
 use super::trial::Context;
 use crate::description::mechanism::Basis;
 use crate::reduced_model::{BoxModel, Component, Continuity, PolynomialValues, Table, TreeNode};
 use faer::Mat;
 use std::collections::BTreeMap;
+
+/// Samples that tell how large components are.
+const SIZING: usize = 64;
 
 /// Jumps below this, relative to the component, are rounding.
 const ROUNDING: f64 = 1e-10;
@@ -208,18 +210,9 @@ fn evaluate(table: &Table, region: &Region, theta: &[f64]) -> Vec<f64> {
 
 /// Largest jump of any component across any face, relative to its root mean square.
 fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f64 {
-    let samples: Vec<&Sample> = store.samples().collect();
-    let rms = |c: Component| {
-        let sum: f64 = samples.iter().map(|p| p.value(c).powi(2)).sum();
-        (sum / samples.len().max(1) as f64)
-            .sqrt()
-            .max(f64::MIN_POSITIVE)
-    };
-    let scales = |list: &[Component]| list.iter().map(|c| rms(*c)).collect::<Vec<f64>>();
-    let (dynamic_scales, output_scales) = (
-        scales(&context.components.dynamics),
-        scales(&context.components.outputs),
-    );
+    let lists = context.components;
+    let dynamic_scales = root_mean_squares(store, &lists.dynamics);
+    let output_scales = root_mean_squares(store, &lists.outputs);
     let regions: Vec<Region> = boxes.iter().map(region_of).collect();
     let mut largest = 0.0_f64;
     for a in 0..boxes.len() {
@@ -244,6 +237,23 @@ fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f
         }
     }
     largest
+}
+
+/// Root mean square of each component over the first samples, which are spread over the domain;
+/// never zero.
+fn root_mean_squares(store: &SampleStore, components: &[Component]) -> Vec<f64> {
+    let mut sums = vec![0.0; components.len()];
+    let mut count = 0;
+    for sample in store.samples().take(SIZING) {
+        for (sum, component) in sums.iter_mut().zip(components) {
+            *sum += sample.value(*component).powi(2);
+        }
+        count += 1;
+    }
+    let root = |sum: f64| (sum / f64::from(count.max(1))).sqrt();
+    sums.into_iter()
+        .map(|sum| root(sum).max(f64::MIN_POSITIVE))
+        .collect()
 }
 
 /// Corners, centre and a few more points of a face.

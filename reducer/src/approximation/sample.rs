@@ -9,7 +9,7 @@ use super::points::uniform;
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A sample made ready for the fit.
 #[derive(Debug, Clone)]
@@ -21,10 +21,10 @@ pub(super) struct Sample {
     pub test: TestMotion,
     /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
     mass_factor: Vec<f64>,
-    mass_factor_slopes: Vec<f64>,
+    mass_factor_slopes: OnceLock<Vec<f64>>,
     /// L on δ and ∂L/∂θ_k, (n−s)×(n−s).
     stiffness_factor: Vec<f64>,
-    stiffness_factor_slopes: Vec<Vec<f64>>,
+    stiffness_factor_slopes: OnceLock<Vec<Vec<f64>>>,
     /// Factor of D̄ on δ where it is definite.
     pub damping_factor: Option<Vec<f64>>,
     /// One per output, sign by continuity.
@@ -79,9 +79,9 @@ impl Sample {
             gyroscopic_size: norm(&gyroscopic),
             gyroscopic,
             mass_factor: Vec::new(),
-            mass_factor_slopes: Vec::new(),
+            mass_factor_slopes: OnceLock::new(),
             stiffness_factor: Vec::new(),
-            stiffness_factor_slopes: Vec::new(),
+            stiffness_factor_slopes: OnceLock::new(),
             damping_factor: None,
             gravity: layout.parameters.gravity,
             quaternions: exact
@@ -102,16 +102,31 @@ impl Sample {
                 .ok_or_else(|| refuse("the reduced mass is not positive definite"))?;
             let l = lower_factor(&modal_block(&exact.stiffness, n, s), modal)
                 .ok_or_else(|| refuse("the reduced stiffness is not positive definite"))?;
-            sample.mass_factor_slopes = exact.mass_gradient.concat();
-            for slope in sample.mass_factor_slopes.chunks_exact_mut(n * n) {
-                make_upper_factor_slope(&u, slope, n);
-            }
-            let slope = |d: &Vec<f64>| lower_factor_slope(&l, &modal_block(d, n, s), modal);
-            sample.stiffness_factor_slopes = exact.stiffness_gradient.iter().map(slope).collect();
             sample.damping_factor = lower_factor(&modal_block(&exact.damping, n, s), modal);
             (sample.mass_factor, sample.stiffness_factor) = (u, l);
         }
         Ok(sample)
+    }
+
+    /// Found at the first need: most samples serve to measure only.
+    fn mass_factor_slopes(&self) -> &[f64] {
+        self.mass_factor_slopes.get_or_init(|| {
+            let n = self.exact.n();
+            let mut slopes = self.exact.mass_gradient.concat();
+            for slope in slopes.chunks_exact_mut(n * n) {
+                make_upper_factor_slope(&self.mass_factor, slope, n);
+            }
+            slopes
+        })
+    }
+
+    fn stiffness_factor_slopes(&self) -> &[Vec<f64>] {
+        self.stiffness_factor_slopes.get_or_init(|| {
+            let (n, s) = (self.exact.n(), self.exact.n_rigid());
+            let l = &self.stiffness_factor;
+            let slope = |d: &Vec<f64>| lower_factor_slope(l, &modal_block(d, n, s), n - s);
+            self.exact.stiffness_gradient.iter().map(slope).collect()
+        })
     }
 
     /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ.
@@ -174,7 +189,7 @@ impl Sample {
                 coordinate,
                 row,
                 column,
-            } => self.mass_factor_slopes[(coordinate * n + row) * n + column],
+            } => self.mass_factor_slopes()[(coordinate * n + row) * n + column],
             Component::Potential => c.potential - self.pull(|a| a.potential),
             Component::Force { row } => c.force[row] - self.pull(|a| a.force[row]),
             Component::Gravity { row } => c.gravity[row],
@@ -210,7 +225,7 @@ impl Sample {
         let modal = n - s;
         match component {
             Component::MassFactor { row, column } => {
-                self.mass_factor_slopes[(k * n + row) * n + column]
+                self.mass_factor_slopes()[(k * n + row) * n + column]
             }
             Component::Potential => self.pull(|a| a.force[k]) - c.force[k],
             Component::Force { row } => {
@@ -219,7 +234,7 @@ impl Sample {
             Component::GravityPotential { axis } => -c.gravity_axes[axis].force[k],
             Component::GravityForce { row, axis } => c.gravity_axes[axis].force_gradient[k][row],
             Component::StiffnessFactor { row, column } => {
-                self.stiffness_factor_slopes[k][(row - s) * modal + column - s]
+                self.stiffness_factor_slopes()[k][(row - s) * modal + column - s]
             }
             Component::Mass { row, column } => c.mass_gradient[k][row * n + column],
             Component::Stiffness { row, column } => c.stiffness_gradient[k][row * n + column],
