@@ -94,7 +94,8 @@ impl SampleDatabase {
         self.known.get(&key(theta))
     }
 
-    /// Adds the results of one wave and hands them to the disk.
+    /// Adds the results of one wave and hands them to the operating system: they outlive the process,
+    /// however it ends. What a loss of power tears, reading recognises.
     pub fn append(&mut self, wave: Vec<(Vec<f64>, SampleResult)>) -> Result<(), DatabaseError> {
         self.write(&wave)?;
         for (theta, result) in wave {
@@ -109,10 +110,11 @@ impl SampleDatabase {
         };
         let mut bytes = Vec::new();
         for (theta, result) in wave {
-            let payload = encode(theta, result);
             let start = bytes.len();
-            bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(&payload);
+            bytes.extend_from_slice(&[0; 8]);
+            encode(theta, result, &mut bytes);
+            let length = (bytes.len() - start - 8) as u64;
+            bytes[start..start + 8].copy_from_slice(&length.to_le_bytes());
             let hash = blake3::hash(&bytes[start..]);
             bytes.extend_from_slice(hash.as_bytes());
         }
@@ -126,7 +128,6 @@ impl SampleDatabase {
                 source,
             };
             file.write_all(&bytes).map_err(failed)?;
-            file.sync_data().map_err(failed)?;
         }
         Ok(())
     }

@@ -5,9 +5,9 @@ use super::source::SampleFailure;
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 use std::sync::Arc;
 
-/// Bytes of one record.
-pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
-    let mut out = Writer(Vec::new());
+/// Adds the bytes of one record.
+pub(super) fn encode(theta: &[f64], result: &SampleResult, bytes: &mut Vec<u8>) {
+    let mut out = Writer(bytes);
     out.numbers(theta);
     match result {
         Ok(c) => {
@@ -57,7 +57,6 @@ pub(super) fn encode(theta: &[f64], result: &SampleResult) -> Vec<u8> {
             out.0.extend_from_slice(failure.reason().as_bytes());
         }
     }
-    out.0
 }
 
 /// The record in `bytes`; absent where they are not one.
@@ -81,15 +80,16 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Vec<f64>, SampleResult)> {
     input.0.is_empty().then_some((theta, result))
 }
 
-struct Writer(Vec<u8>);
+struct Writer<'a>(&'a mut Vec<u8>);
 
-impl Writer {
+impl Writer<'_> {
     fn length(&mut self, length: usize) {
         self.0.extend_from_slice(&(length as u32).to_le_bytes());
     }
 
     fn numbers(&mut self, values: &[f64]) {
         self.length(values.len());
+        self.0.reserve(8 * values.len());
         for v in values {
             self.0.extend_from_slice(&v.to_le_bytes());
         }

@@ -5,6 +5,7 @@ use crate::{Numbers, settings};
 use reducer::approximation::{LocalModel, SampleDatabase, SampleFailure, Silent};
 use reducer::pipeline::{CHECK_POINTS, reduce};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The model's bytes and the number of configurations that were computed.
@@ -70,7 +71,8 @@ fn concurrent_writers_do_not_disturb_each_other() {
     let open =
         || SampleDatabase::open(folder.path(), local.fingerprint()).expect("a writable folder");
     let (mut one, mut other) = (open(), open());
-    let sample = |v: f64| (vec![v; 3], local.evaluate(&[v; 3]));
+    let exact = |v: f64| local.evaluate(&[v; 3]).map(Arc::new);
+    let sample = |v: f64| (vec![v; 3], exact(v));
     let failure = SampleFailure::Singular {
         theta: vec![0.2; 3],
         reason: "locks".to_owned(),
@@ -87,7 +89,7 @@ fn concurrent_writers_do_not_disturb_each_other() {
     }
     let both = open();
     assert_eq!(both.len(), 11);
-    assert_eq!(both.get(&[0.03; 3]), Some(&local.evaluate(&[0.03; 3])));
+    assert_eq!(both.get(&[0.03; 3]), Some(&exact(0.03)));
     assert_eq!(both.get(&[0.2; 3]), Some(&Err(failure)));
     let stranger = SampleDatabase::open(folder.path(), [1; 32]).expect("a readable folder");
     assert!(stranger.is_empty());
