@@ -177,6 +177,29 @@ mod tests {
     }
 
     #[test]
+    fn whitening_is_undone_by_the_factors() {
+        let (a, b) = (definite(0.3), definite(-0.4));
+        type Factor = fn(&[f64], usize) -> Option<Vec<f64>>;
+        type Whiten = fn(&[f64], &mut [f64], usize);
+        let pairs: [(Factor, Whiten); 2] =
+            [(upper_factor, whiten_upper), (lower_factor, whiten_lower)];
+        for (factor, whiten) in pairs {
+            let f = factor(&a, 3).expect("definite");
+            let mut x = b.clone();
+            whiten(&f, &mut x, 3);
+            for i in 0..3 {
+                for j in 0..3 {
+                    let terms = (0..9).map(|kl| (kl / 3, kl % 3));
+                    let product: f64 = terms
+                        .map(|(k, l)| f[i * 3 + k] * x[k * 3 + l] * f[j * 3 + l])
+                        .sum();
+                    assert!((product - b[i * 3 + j]).abs() < 1e-13);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn lower_factor_is_cholesky() {
         let l = lower_factor(&definite(0.1), 3).expect("definite");
         assert_eq!([l[1], l[2], l[5]], [0.0; 3]);
