@@ -149,11 +149,13 @@ fn approximate_by(
                 evaluated: store.n_evaluated(),
             }));
         }
-        rules.target *= match rules.criterion {
+        let smaller = match rules.criterion {
             Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
             // The points that were too far off now take part in the validation.
             Criterion::Max => 0.95,
         };
+        rules.target *= smaller;
+        rules.trimmed_target *= smaller;
         attempt += 1;
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Rules {
     pub continuous: bool,
     /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
     pub target: f64,
+    /// Part of the tolerance that a box may use after terms are dropped.
+    pub trimmed_target: f64,
     /// Form and bases of the thesis: its norm, and its validation points half-way to the faces.
     pub thesis: bool,
 }
@@ -153,6 +155,10 @@ impl Rules {
                 _ if thesis => 1.0,
                 Criterion::Mean => 0.8,
                 Criterion::Max => 0.85,
+            },
+            trimmed_target: match settings.criterion {
+                _ if thesis => 1.0,
+                Criterion::Mean | Criterion::Max => 0.85,
             },
             thesis,
         })

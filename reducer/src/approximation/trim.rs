@@ -35,7 +35,7 @@ pub(super) struct Trimmed {
 
 impl Trimming<'_> {
     /// Drops as many of the smallest terms as leave every block's error within a tenth of its
-    /// tolerance of what it was, and below the target if it was; then fits what is left again.
+    /// tolerance of what it was, and below the target of trimmed tables if it was; then fits what is left again.
     /// Absent where nothing can be dropped.
     pub fn trimmed(&self) -> Option<Trimmed> {
         let fast: Vec<&Sample> = self
@@ -116,7 +116,8 @@ impl Trimming<'_> {
     }
 
     fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
-        let limit = |before: f64| (before + 0.1).min(self.context.rules.target.max(before + 1e-12));
+        let target = self.context.rules.trimmed_target;
+        let limit = |before: f64| (before + 0.1).min(target.max(before + 1e-12));
         self.ratios(errors)
             .iter()
             .zip(before)
