@@ -1,6 +1,7 @@
 //! What a call of generated code costs: upper bounds that its header states.
 
-use super::plan::{Group, Plan, PlanTable, Run, shape_degree};
+use super::plan::{Group, Plan, PlanTable};
+use super::runs::{Run, shape_degree};
 use super::terms::TermList;
 use reducer::reduced_model::ModelForm;
 use std::ops::{Add, Mul};
@@ -145,7 +146,8 @@ fn evaluation(table: &PlanTable, s: usize) -> Cost {
         return all.max().unwrap_or_default();
     }
     let of_shape = |runs: &Vec<Run>| {
-        let rows: usize = runs.iter().map(|r| r.count - 1).sum();
+        let values: usize = runs.iter().map(|r| r.count - 1).sum();
+        let slopes: usize = runs.iter().map(|r| r.count.saturating_sub(2)).sum();
         let folds: usize = runs
             .iter()
             .map(|r| {
@@ -153,7 +155,11 @@ fn evaluation(table: &PlanTable, s: usize) -> Cost {
                 first + (1..r.folds.max(1)).map(|level| level + 3).sum::<usize>()
             })
             .sum();
-        let sums = table.columns * (2 * rows + folds);
+        if table.powers {
+            let sums = table.columns * (values + slopes + folds);
+            return cost(sums + table.columns * s, sums) + s * cost(1, 1);
+        }
+        let sums = table.columns * (2 * values + folds);
         cost(sums, sums) + basis(shape_degree(runs), s)
     };
     table.shapes.iter().map(of_shape).max().unwrap_or_default()
@@ -172,7 +178,7 @@ fn sums(list: &TermList, columns: usize) -> Cost {
 }
 
 fn basis(degree: usize, s: usize) -> Cost {
-    s * (cost(2, 1) + degree.saturating_sub(1) * cost(4, 3))
+    s * (cost(2, 1) + degree.saturating_sub(1) * cost(7, 3))
 }
 
 /// Numbers per column: the value, and the gradient where it is needed.
@@ -244,13 +250,14 @@ fn output(plan: &Plan) -> Cost {
 pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
     let real = if single { 4 } else { 8 };
     let s = plan.n_rigid;
-    let tables = std::iter::once(&plan.dynamics).chain(&plan.motion);
-    let of_tables: usize = tables
+    let of_tables: usize = plan
+        .tables()
         .map(|t| {
             let runs: usize = t.shapes.iter().map(Vec::len).sum();
             (t.coefficients.len() + t.constants.len()) * real
                 + runs * (1 + if s > 1 { s } else { 0 })
-                + (t.shapes.len() + t.term_lists.len()) * 12
+                + t.shapes.len() * 16
+                + t.term_lists.len() * 12
                 + t.term_lists
                     .iter()
                     .map(|l| l.products.len() * 4)

@@ -1,7 +1,8 @@
 //! The values that templates name.
 
 use super::literal::{comment, distinct_identifiers, real};
-use super::plan::{Entry, Group, Plan, PlanTable, Run, shape_degree};
+use super::plan::{Entry, Group, Plan, PlanTable};
+use super::runs::{Run, n_rows, shape_degree};
 use super::{cost, samples, single};
 use crate::{ExportOptions, WriteError, model_hash};
 use minijinja::syntax::SyntaxConfig;
@@ -105,6 +106,9 @@ pub(super) fn facts(
         .collect();
     let places = context! {
         with_gradients => plan.dynamics.gradients || plan.motion.is_some(),
+        with_powers => plan.tables().any(|t| t.powers),
+        with_chebyshev => plan.tables().any(|t| t.gradients && !t.powers),
+        with_basis => plan.has_basis(),
         tables,
         n_nodes => plan.nodes.len(),
         all_dropped => model.boxes.is_empty(),
@@ -356,9 +360,7 @@ impl Printer {
     }
 
     fn boxes(&self, plan: &Plan) -> Result<Vec<Value>, WriteError> {
-        let tables: Vec<&PlanTable> = std::iter::once(&plan.dynamics)
-            .chain(&plan.motion)
-            .collect();
+        let tables: Vec<&PlanTable> = plan.tables().collect();
         plan.boxes
             .iter()
             .enumerate()
@@ -393,20 +395,26 @@ impl Printer {
             .map(|runs| {
                 let start = first;
                 first += runs.len();
-                let fields = [start, first, shape_degree(runs)].map(|v| v.to_string());
-                let names = ["first_run", "end_run", "degree"];
+                let fields = [start, first, n_rows(runs), shape_degree(runs)];
+                let fields = fields.map(|v| v.to_string());
+                let names = ["first_run", "end_run", "rows", "degree"];
                 format!("    {}", self.record("Shape", names, &fields))
             })
             .collect();
         let runs: Vec<String> = t.shapes.iter().flatten().map(|r| self.run(r)).collect();
         let (term_lists, products) = self.term_lists(t);
-        let width = if t.columns <= 8 { t.columns } else { 6 };
+        let width = match t.gradients {
+            true => t.lanes,
+            false if t.columns <= 8 => t.columns,
+            false => 6,
+        };
         Ok(context! {
             name,
             upper => name.to_ascii_uppercase(),
             what,
             columns => t.columns,
             gradients => t.gradients,
+            powers => t.powers,
             n_terms => t.n_terms().max(1 + 2 * n_rigid),
             lanes => t.lanes,
             n_term_lists => term_lists.len(),

@@ -10,6 +10,8 @@ mod facts;
 mod grid;
 mod literal;
 mod plan;
+mod powers;
+mod runs;
 mod rust;
 mod samples;
 mod single;

@@ -3,9 +3,13 @@
 //! Polynomials of a box whose gradients are needed are ordered in runs: coefficients that differ only
 //! in the degree of the first θ. A kernel sums a run, folds the sum over the second θ, and so on, so
 //! that values and gradients come from one pass over the table (see the comment of the generated
-//! `polynomials`). Where values suffice, `terms` says how the terms are evaluated.
+//! `polynomials`). Tables that can be written in powers of ξ without loss have their runs from the
+//! highest degree down, as Horner's scheme wants them. Where values suffice, `terms` says how the
+//! terms are evaluated.
 
 use super::grid::Grid;
+use super::powers::in_powers;
+use super::runs::{Run, n_rows, rows_of, runs_of, shape_degree};
 use super::terms::TermList;
 use crate::WriteError;
 use reducer::reduced_model::{
@@ -71,6 +75,8 @@ pub(super) struct PlanTable {
     pub lanes: usize,
     /// Gradients are needed, not values alone.
     pub gradients: bool,
+    /// Coefficients are those of powers, in falling order.
+    pub powers: bool,
     pub constants: Vec<f64>,
     /// With gradients: the runs of boxes that differ in them.
     pub shapes: Vec<Vec<Run>>,
@@ -80,16 +86,9 @@ pub(super) struct PlanTable {
     pub box_shapes: Vec<usize>,
     /// Of every box: where its coefficients start.
     pub starts: Vec<usize>,
+    /// Of every box: the rows of as many columns as are summed side by side, then of the next ones;
+    /// rows of all columns where values alone are needed.
     pub coefficients: Vec<f64>,
-}
-
-/// Coefficients for all degrees below `count` of the first θ and fixed `degrees` of the others.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Run {
-    pub count: usize,
-    /// How many coordinates are summed over when this run is done.
-    pub folds: usize,
-    pub degrees: Vec<u8>,
 }
 
 /// Which list of the generated source holds a component.
@@ -296,10 +295,19 @@ impl Plan {
         self.entries.get(&group).map_or(&[], Vec::as_slice)
     }
 
+    pub fn tables(&self) -> impl Iterator<Item = &PlanTable> {
+        std::iter::once(&self.dynamics).chain(&self.motion)
+    }
+
+    /// The basis is needed: for sums of Chebyshev polynomials, or for second derivatives.
+    pub fn has_basis(&self) -> bool {
+        let second = self.form == ModelForm::Lagrangian || self.n_outputs > 0;
+        second || self.tables().any(|t| t.gradients && !t.powers)
+    }
+
     /// Degrees that the basis must hold, at least two.
     pub fn degrees(&self) -> usize {
-        let tables = std::iter::once(&self.dynamics).chain(&self.motion);
-        let shapes = tables.flat_map(|t| &t.shapes);
+        let shapes = self.tables().flat_map(|t| &t.shapes);
         shapes
             .map(|s| shape_degree(s) + 1)
             .max()
@@ -311,15 +319,6 @@ impl Plan {
     pub fn has_turn(&self) -> bool {
         self.list(Group::Amplitude).iter().any(|e| e.i >= 3)
     }
-}
-
-/// Largest degree of a box in any coordinate.
-pub(super) fn shape_degree(runs: &[Run]) -> usize {
-    let of_run = |r: &Run| {
-        let others = r.degrees.iter().map(|&d| usize::from(d)).max().unwrap_or(0);
-        others.max(r.count - 1)
-    };
-    runs.iter().map(of_run).max().unwrap_or(0)
 }
 
 /// The boxes; one that is never reached where a model has none, because tables need an entry.
@@ -439,12 +438,21 @@ impl PlanTable {
             tables.push(&empty);
         }
         let s = model.layout.n_rigid;
+        let powers = if gradients {
+            in_powers(&tables, components.len(), s)
+        } else {
+            None
+        };
+        if let Some(powers) = &powers {
+            out.powers = true;
+            tables = powers.iter().collect();
+        }
         let mut known_shapes = BTreeMap::new();
         let mut known_lists = BTreeMap::new();
         for table in tables {
             let rows = if gradients {
-                let runs = runs_of(&table.terms, s);
-                let rows = rows_of(&runs);
+                let runs = runs_of(&table.terms, s, out.powers);
+                let rows = rows_of(&runs, out.powers);
                 let shape = place(runs, &mut known_shapes, &mut out.shapes);
                 out.box_shapes.push(shape);
                 rows
@@ -462,7 +470,7 @@ impl PlanTable {
 
     /// Largest number of rows of a box.
     pub fn n_terms(&self) -> usize {
-        let of_runs = |runs: &Vec<Run>| runs.iter().map(|r| r.count).sum();
+        let of_runs = |runs: &Vec<Run>| n_rows(runs);
         let of_lists = self.term_lists.iter().map(|l| l.rows.len());
         let all = self.shapes.iter().map(of_runs).chain(of_lists);
         all.max().unwrap_or(1)
@@ -485,13 +493,20 @@ impl PlanTable {
         let total = self.coefficients.len() + rows.len() * self.columns;
         within("coefficients of a table", total, limits::COEFFICIENTS)?;
         self.starts.push(self.coefficients.len());
-        for row in rows {
-            let stored = terms.get(row.as_slice());
-            let value =
-                |c: &usize| stored.map_or(0.0, |m| table.coefficients[m * n_components + c]);
-            self.coefficients.extend(kept.iter().map(value));
-            let padding = self.columns - kept.len();
-            self.coefficients.extend(std::iter::repeat_n(0.0, padding));
+        let width = if self.gradients {
+            self.lanes
+        } else {
+            self.columns
+        };
+        for first in (0..self.columns).step_by(width) {
+            for row in rows {
+                let stored = terms.get(row.as_slice());
+                let value = |column: usize| match (stored, kept.get(column)) {
+                    (Some(m), Some(c)) => table.coefficients[m * n_components + c],
+                    _ => 0.0,
+                };
+                self.coefficients.extend((first..first + width).map(value));
+            }
         }
         Ok(())
     }
@@ -507,14 +522,6 @@ fn place<T: Ord + Clone>(order: T, known: &mut BTreeMap<T, usize>, list: &mut Ve
     found
 }
 
-/// Degrees of every row of the runs.
-fn rows_of(runs: &[Run]) -> Vec<Vec<u8>> {
-    let row = |run: &Run, first: usize| [&[first as u8][..], &run.degrees].concat();
-    runs.iter()
-        .flat_map(|run| (0..run.count).map(move |first| row(run, first)))
-        .collect()
-}
-
 /// Columns side by side: sums of values alone need one register each, gradients several.
 fn lanes(columns: usize, gradients: bool) -> usize {
     match columns {
@@ -524,36 +531,4 @@ fn lanes(columns: usize, gradients: bool) -> usize {
             .div_ceil(columns.div_ceil(VALUE_LANES))
             .next_multiple_of(4),
     }
-}
-
-/// Terms in runs, the last θ outermost; holes in a run are filled, a table without terms has one
-/// constant term.
-fn runs_of(terms: &[Vec<u8>], n_rigid: usize) -> Vec<Run> {
-    let mut counts: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-    for term in terms {
-        let key: Vec<u8> = term[1..].iter().rev().copied().collect();
-        let count = counts.entry(key).or_insert(1);
-        *count = (*count).max(usize::from(term[0]) + 1);
-    }
-    if counts.is_empty() {
-        counts.insert(vec![0; n_rigid - 1], 1);
-    }
-    let keys: Vec<Vec<u8>> = counts.keys().cloned().collect();
-    let folds = |r: usize| match keys.get(r + 1) {
-        // The first (outermost) degree that changes decides how many sums are complete.
-        Some(next) => {
-            let same = keys[r].iter().zip(next).take_while(|(a, b)| a == b).count();
-            keys[r].len() - same
-        }
-        None => keys[r].len(),
-    };
-    counts
-        .iter()
-        .enumerate()
-        .map(|(r, (key, &count))| Run {
-            count,
-            folds: folds(r),
-            degrees: key.iter().rev().copied().collect(),
-        })
-        .collect()
 }

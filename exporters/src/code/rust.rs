@@ -22,6 +22,10 @@ const TEMPLATES: &[(&str, &str)] = &[
         include_str!("../../templates/rust/polynomials.rs.j2"),
     ),
     (
+        "values.rs",
+        include_str!("../../templates/rust/values.rs.j2"),
+    ),
+    (
         "tables.rs",
         include_str!("../../templates/rust/tables.rs.j2"),
     ),

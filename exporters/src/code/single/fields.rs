@@ -1,6 +1,28 @@
 //! Polynomials of a box in single precision.
 
+use crate::code::powers::in_powers;
 use reducer::reduced_model::{BoxModel, Component, ModelForm, ReducedModel, Table};
+
+/// Tables that generated code holds in powers, one per box.
+pub(super) struct Powers {
+    dynamics: Option<Vec<Table>>,
+    outputs: Option<Vec<Table>>,
+}
+
+impl Powers {
+    pub fn new(model: &ReducedModel) -> Self {
+        let (lists, s) = (&model.components, model.layout.n_rigid);
+        let dynamics: Vec<&Table> = model.boxes.iter().map(|b| &b.dynamics).collect();
+        let outputs: Vec<&Table> = model.boxes.iter().map(|b| &b.outputs).collect();
+        Self {
+            dynamics: match model.form {
+                ModelForm::Lagrangian => in_powers(&dynamics, lists.dynamics.len(), s),
+                ModelForm::Direct => None,
+            },
+            outputs: in_powers(&outputs, lists.outputs.len(), s),
+        }
+    }
+}
 
 /// A stored function at one θ: what it is, its value and where its gradient stands.
 pub(super) struct Stored {
@@ -20,11 +42,16 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub fn new(model: &ReducedModel, index: usize, theta: &[f32]) -> Self {
+    pub fn new(model: &ReducedModel, powers: &Powers, index: usize, theta: &[f32]) -> Self {
         let b = &model.boxes[index];
         let lists = &model.components;
-        let mut stored = evaluate(&b.dynamics, &lists.dynamics, b, theta);
-        stored.extend(evaluate(&b.outputs, &lists.outputs, b, theta));
+        let at = |table: &Table, powers: &Option<Vec<Table>>, components: &[Component]| match powers
+        {
+            Some(powers) => evaluate(&powers[index], &power, components, b, theta),
+            None => evaluate(table, &chebyshev, components, b, theta),
+        };
+        let mut stored = at(&b.dynamics, &powers.dynamics, &lists.dynamics);
+        stored.extend(at(&b.outputs, &powers.outputs, &lists.outputs));
         stored.extend(lists.constants.iter().map(|c| Stored {
             component: c.component,
             value: c.value as f32,
@@ -42,14 +69,23 @@ impl Fields {
     }
 }
 
-fn evaluate(table: &Table, components: &[Component], b: &BoxModel, theta: &[f32]) -> Vec<Stored> {
+/// Polynomials of degrees 0 … d at ξ with their derivatives by θ, whose scale is given.
+type Basis = dyn Fn(f32, f32, usize) -> Vec<[f32; 2]>;
+
+fn evaluate(
+    table: &Table,
+    basis: &Basis,
+    components: &[Component],
+    b: &BoxModel,
+    theta: &[f32],
+) -> Vec<Stored> {
     let s = theta.len();
     let degree = table.terms.iter().flatten().copied().max().unwrap_or(0);
     let basis: Vec<Vec<[f32; 2]>> = (0..s)
         .map(|k| {
             let centre = (0.5 * (b.lower[k] + b.upper[k])) as f32;
             let inverse = (2.0 / (b.upper[k] - b.lower[k])) as f32;
-            chebyshev((theta[k] - centre) * inverse, inverse, usize::from(degree))
+            basis((theta[k] - centre) * inverse, inverse, usize::from(degree))
         })
         .collect();
     let mut out: Vec<Stored> = components
@@ -79,7 +115,15 @@ fn evaluate(table: &Table, components: &[Component], b: &BoxModel, theta: &[f32]
     out
 }
 
-/// T_0 … T_d at ξ with their derivatives by θ.
+fn power(xi: f32, scale: f32, degree: usize) -> Vec<[f32; 2]> {
+    let mut out = vec![[1.0, 0.0]];
+    for k in 1..=degree {
+        let [value, slope] = out[k - 1];
+        out.push([xi * value, scale * value + xi * slope]);
+    }
+    out
+}
+
 fn chebyshev(xi: f32, scale: f32, degree: usize) -> Vec<[f32; 2]> {
     let mut out = vec![[1.0, 0.0], [xi, scale]];
     for k in 2..=degree {

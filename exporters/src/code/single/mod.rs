@@ -11,7 +11,7 @@ mod motion;
 
 use super::samples::{Samples, pattern};
 use crate::WriteError;
-use fields::Fields;
+use fields::{Fields, Powers};
 use reducer::reduced_model::{Evaluator, ReducedModel, Status, TreeNode, Workspace};
 
 /// Boxes that are looked at.
@@ -59,12 +59,13 @@ pub(super) fn single_errors(
     let evaluator = Evaluator::new(model)?;
     let mut work = Workspace::default();
     let mut worst = [Worst::default(); BLOCKS.len()];
+    let powers = Powers::new(model);
     let tested = samples.points.iter().map(|p| p.eta.clone());
     for eta in tested.chain(points(model)) {
         let eta: Vec<f32> = eta.iter().map(|v| *v as f32).collect();
         let s = model.layout.n_rigid;
         if let Some(index) = common_box(model, &eta[..s]) {
-            let fields = Fields::new(model, index, &eta[..s]);
+            let fields = Fields::new(model, &powers, index, &eta[..s]);
             compare(&evaluator, &fields, &eta, &mut work, &mut worst);
         }
     }
