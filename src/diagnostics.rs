@@ -120,6 +120,9 @@ pub enum CommandError {
         /// The value.
         value: f64,
     },
+    /// Finite arguments with a force that is not.
+    #[error("the force at these --rate and --accel is beyond the range of numbers")]
+    Overflow,
     /// Neither a verb nor a mechanism file.
     #[error("no mechanism file was given")]
     NoMechanism,
@@ -217,6 +220,7 @@ impl Explain for CommandError {
                 "give {rigid} or {all} numbers, separated by commas"
             )),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
+            Self::Overflow => Some("give smaller numbers; they are in SI units and radians".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),
             Self::NoSuchFile { similar, .. } => Some(match similar {
                 Some(similar) => format!("did you mean `{}`?", similar.display()),

@@ -41,6 +41,9 @@ pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     )?;
     let force = (args.rate.is_some() || args.accel.is_some())
         .then(|| coefficients.inverse_dynamics(&rate, &accel));
+    if force.iter().flatten().any(|f| !f.is_finite()) {
+        return Err(Failure::one(CommandError::Overflow));
+    }
     let document = Document {
         names: reducer.coordinate_names(&mechanism),
         mechanism: &mechanism,

@@ -129,6 +129,11 @@ fn four_bar_with_defaults() {
     let (summary, code) = pipeline(&data("four_bar.toml"), folder.path());
     assert_eq!((code, &summary["reached"]), (0, &Value::Bool(true)));
     let model = folder.path().join("model.json");
+    // A force beyond the range of numbers is told, not written as no number.
+    let fast = ["--at=0.5", "--rate=1e200"];
+    let (found, code) = json(reduce().arg("eval").arg(&model).args(fast));
+    assert_eq!((code, &found["status"]), (1, &Value::from("not_finite")));
+    assert_eq!(found["force"], Value::from(vec![0.0; 7]));
     let grid = (0..=70).map(|i| -1.75 + 0.05 * f64::from(i));
     for theta in grid.chain([0.78, 0.79, 0.80473, 0.81, 0.83]) {
         let theta = theta.clamp(-1.75, 1.75);

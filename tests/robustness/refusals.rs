@@ -240,6 +240,9 @@ fn mechanisms_without_inertia_or_out_of_bounds() {
         .replace("rigid = {", "rigid = { mass = 1e20,")
         .replace("format = 1\n", "format = 1\ngravity = [0, -9.81, 0]\n");
     refused("overflow", &slide, "local", &["--at", "1e300"]);
+    let arm = changed("elbow.toml", &[]);
+    let fast = ["--at", "0.3,0.3,0.3", "--rate", "1e200,0,0"];
+    refused("force_overflow", &arm, "local", &fast);
 }
 
 #[test]

@@ -54,6 +54,8 @@ struct Comparison<'a> {
     library: &'a Generated,
     tolerance: f64,
     step: f64,
+    /// A number whose square is beyond the range of numbers.
+    huge: f64,
     worst: Worst,
 }
 
@@ -242,7 +244,7 @@ impl Comparison<'_> {
         assert!(out[3].iter().all(|&d| d == 0.0));
     }
 
-    /// NaN and infinities in any argument: status 3 and zeros.
+    /// NaN and infinities in any argument, and results beyond the range of numbers: status 3 and zeros.
     fn not_finite(&self) {
         let (n, s) = (self.reference.n(), self.reference.n_rigid());
         let model = self.reference.model;
@@ -252,6 +254,11 @@ impl Comparison<'_> {
             assert_eq!(status, 3, "{what}");
             assert!(out.iter().flatten().all(|&v| v == 0.0), "{what}");
         };
+        let huge = vec![self.huge; n];
+        for name in ["inverse_dynamics", "forward_dynamics"] {
+            let inputs: [&[f64]; 3] = [&good[..n], &huge, &good[..n]];
+            zero(name, self.library.call_with(name, None, &inputs, &[n]));
+        }
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let mut vector = vec![0.0; 2 * n];
             vector[0] = bad;
@@ -310,6 +317,7 @@ fn compare(title: &str, model: &ReducedModel, library: &Generated, single: bool)
         library,
         tolerance: if single { SINGLE } else { DOUBLE },
         step: step(model),
+        huge: if single { 1e38 } else { 1e300 },
         worst: Worst::default(),
     };
     for x in points(model, !single) {

@@ -29,7 +29,7 @@ impl Evaluator<'_> {
             self.add_inertia_and_potential(eta, rate, Some(accel), force, work);
             self.add_parameters(eta, rate, Some(accel), force, work);
         }
-        Ok(status)
+        Ok(settled(status, force))
     }
 
     /// Acceleration under the generalised force `force`: two triangular solves.
@@ -55,18 +55,14 @@ impl Evaluator<'_> {
             for (a, f) in accel.iter_mut().zip(force) {
                 *a = f - *a;
             }
-            if !self.factor_mass(work) {
-                status = Status::Undefined;
-            }
-            solve_upper_factor(&work.factor, n, accel);
-            if accel.iter().any(|a| !a.is_finite()) {
-                status = Status::Undefined;
-            }
-            if status == Status::Undefined {
+            if self.factor_mass(work) {
+                solve_upper_factor(&work.factor, n, accel);
+            } else {
                 accel.fill(0.0);
+                status = Status::Undefined;
             }
         }
-        Ok(status)
+        Ok(settled(status, accel))
     }
 
     /// Kinetic and potential energy.
@@ -259,7 +255,7 @@ impl Evaluator<'_> {
     fn factor_mass(&self, work: &mut Workspace) -> bool {
         let n = self.n();
         if self.model.form == ModelForm::Lagrangian && self.added.is_none() {
-            return true;
+            return (0..n).all(|i| work.factor[i * n + i] != 0.0);
         }
         match self.model.form {
             ModelForm::Direct => self.fill_mass(work),
@@ -290,6 +286,15 @@ impl Evaluator<'_> {
 pub(super) fn reset(v: &mut Vec<f64>, len: usize) {
     v.clear();
     v.resize(len, 0.0);
+}
+
+/// A result beyond the range of numbers is reported and set to zero.
+fn settled(status: Status, result: &mut [f64]) -> Status {
+    if result.iter().all(|x| x.is_finite()) {
+        return status;
+    }
+    result.fill(0.0);
+    Status::NotFinite
 }
 
 /// Half the number of times an entry stands in a symmetric matrix.

@@ -28,6 +28,12 @@ fn outside_the_domain_the_nearest_point_is_used() {
     let rate = [0.1, f64::NAN, 0.0, 0.0];
     let status = evaluator.inverse_dynamics(&[0.0; 4], &rate, &[0.0; 4], &mut force, &mut work);
     assert_eq!((status, force), (Ok(Status::NotFinite), [0.0; 4]));
+    // Results beyond the range of numbers.
+    let (huge, mut accel) = ([1e300; 4], [1.0; 4]);
+    let status = evaluator.inverse_dynamics(&[0.0; 4], &huge, &[0.0; 4], &mut force, &mut work);
+    assert_eq!((status, force), (Ok(Status::NotFinite), [0.0; 4]));
+    let status = evaluator.forward_dynamics(&[0.0; 4], &huge, &[0.0; 4], &mut accel, &mut work);
+    assert_eq!((status, accel), (Ok(Status::NotFinite), [0.0; 4]));
     assert_eq!(
         evaluator.status(&[f64::INFINITY, 0.0], &mut work),
         Ok(Status::NotFinite)
