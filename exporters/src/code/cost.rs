@@ -268,7 +268,7 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
     let entries: usize = plan.entries.values().map(Vec::len).sum();
     let tree = if let Some(grid) = &plan.grid {
         let cuts: usize = grid.cuts.iter().map(|c| c.len() + 1).sum();
-        grid.boxes.len() * 2 + (cuts + s) * real
+        grid.boxes.len() * if grid.is_narrow() { 1 } else { 2 } + (cuts + s) * real
     } else if plan.nodes.len() > 1 {
         plan.nodes.len() * (real + if single { 12 } else { 16 })
     } else {

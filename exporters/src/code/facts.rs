@@ -336,6 +336,7 @@ impl Printer {
             cells => grid.cells.clone(),
             cuts,
             scale => self.list(&grid.scale)?,
+            narrow => grid.is_narrow(),
             n_boxes => grid.boxes.len(),
             boxes => rows.join(",\n"),
         }))
@@ -403,6 +404,15 @@ impl Printer {
             .collect();
         let runs: Vec<String> = t.shapes.iter().flatten().map(|r| self.run(r)).collect();
         let (term_lists, products) = self.term_lists(t);
+        let common = t.term_lists.first().filter(|_| t.common > 0).map(|list| {
+            context! {
+                boxes => t.common,
+                all => t.common == t.box_shapes.len(),
+                rows => list.rows.len(),
+                degree => list.degree,
+                products => &list.products,
+            }
+        });
         let width = match t.gradients {
             true => t.lanes,
             false if t.columns <= 8 => t.columns,
@@ -419,6 +429,7 @@ impl Printer {
             lanes => t.lanes,
             n_term_lists => term_lists.len(),
             term_lists => term_lists.join(",\n"),
+            common,
             n_products => products.len(),
             products => products.join(",\n"),
             n_constants => t.constants.len(),

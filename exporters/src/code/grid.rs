@@ -68,6 +68,11 @@ impl Grid {
             boxes,
         })
     }
+
+    /// Numbers of boxes fit into eight bits.
+    pub fn is_narrow(&self) -> bool {
+        self.boxes.iter().all(|b| i8::try_from(*b).is_ok())
+    }
 }
 
 /// Lower ends of equal cells of coordinate k, among them every cut of the tree exactly.

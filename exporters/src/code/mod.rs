@@ -5,6 +5,7 @@
 //! structure only.
 
 mod c;
+mod common;
 mod cost;
 mod facts;
 mod grid;

@@ -7,6 +7,7 @@
 //! highest degree down, as Horner's scheme wants them. Where values suffice, `terms` says how the
 //! terms are evaluated.
 
+use super::common::{common_first, n_common};
 use super::grid::Grid;
 use super::powers::in_powers;
 use super::runs::{Run, n_rows, rows_of, runs_of, shape_degree};
@@ -29,6 +30,9 @@ pub(super) mod limits {
 
 /// Columns whose values fit into the registers of common processors.
 const VALUE_LANES: usize = 28;
+
+/// Terms, at most, that are written out for boxes that share them: their values fit into registers.
+const WRITTEN_TERMS: usize = 20;
 
 /// A model in the order in which generated code evaluates it.
 #[derive(Debug, Clone)]
@@ -82,6 +86,8 @@ pub(super) struct PlanTable {
     pub shapes: Vec<Vec<Run>>,
     /// Values alone: the terms of boxes that differ in them.
     pub term_lists: Vec<TermList>,
+    /// Values alone: how many boxes, all in front, have the first list of terms, which is short.
+    pub common: usize,
     /// Of every box: its shape or its list of terms.
     pub box_shapes: Vec<usize>,
     /// Of every box: where its coefficients start.
@@ -234,6 +240,8 @@ impl Plan {
     /// The plan of a model; the model is validated first.
     pub fn new(model: &ReducedModel) -> Result<Self, WriteError> {
         model.validate()?;
+        let model = common_first(model);
+        let model = model.as_ref();
         let layout = &model.layout;
         let mut entries = BTreeMap::new();
         let direct = model.form == ModelForm::Direct;
@@ -401,9 +409,12 @@ impl PlanTable {
         gradients: bool,
         entries: &mut BTreeMap<Group, Vec<Entry>>,
     ) -> Result<Self, WriteError> {
-        let kept: Vec<usize> = (0..components.len())
+        let mut kept: Vec<usize> = (0..components.len())
             .filter(|&c| used(&components[c]))
             .collect();
+        if !gradients {
+            kept.sort_by_key(|&c| by_factor(components[c]));
+        }
         let lanes = lanes(kept.len(), gradients);
         let columns = kept.len().next_multiple_of(lanes).max(lanes);
         let mut add = |component: Component, value: usize| {
@@ -465,6 +476,7 @@ impl PlanTable {
             };
             out.add_box(&rows, table, components.len(), &kept)?;
         }
+        out.common = n_common(&out.term_lists, &out.box_shapes, WRITTEN_TERMS);
         Ok(out)
     }
 
@@ -520,6 +532,12 @@ fn place<T: Ord + Clone>(order: T, known: &mut BTreeMap<T, usize>, list: &mut Ve
         list.push(order);
     }
     found
+}
+
+/// Values that the same factor multiplies in the equations stand together, in the order of rows.
+fn by_factor(component: Component) -> (Group, [usize; 3]) {
+    let (group, [i, j, k]) = Group::of(component);
+    (group, [j, k, i])
 }
 
 /// Columns side by side: sums of values alone need one register each, gradients several.

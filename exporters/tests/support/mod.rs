@@ -118,7 +118,7 @@ pub fn recipes() -> Vec<Recipe> {
             form: ModelForm::Direct,
             s: 3,
             degree: 4,
-            cuts: vec![2],
+            cuts: vec![2, 0],
             outputs: 1,
             holes: true,
             ..base.clone()
