@@ -151,6 +151,20 @@ fn four_bar_with_defaults() {
     }
 }
 
+/// Polynomials over one period meet at its ends, but not smoothly.
+#[test]
+fn a_coordinate_that_turns_is_continuous() {
+    let folder = tempfile::tempdir().expect("a folder");
+    pipeline(&data("one_link.toml"), folder.path());
+    let text = std::fs::read_to_string(folder.path().join("model.json")).expect("a model");
+    let model: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        model["layout"]["domain"]["periodic"],
+        Value::from(vec![true])
+    );
+    assert_eq!(model["continuity"]["class"], "continuous");
+}
+
 /// With three modes one is missing near the alignment, and the summary says how many would do.
 #[test]
 fn missing_modes_are_told() {

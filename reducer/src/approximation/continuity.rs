@@ -24,7 +24,7 @@ pub(super) fn join_boxes(
     tree: &[TreeNode],
     boxes: &mut [BoxModel],
 ) -> Continuity {
-    if tree.len() == 1 {
+    if tree.len() == 1 && !turns(context, boxes) {
         return Continuity::Smooth;
     }
     if let Basis::Lagrange { order } = context.rules.basis
@@ -42,6 +42,17 @@ pub(super) fn join_boxes(
     } else {
         Continuity::Jumps { largest }
     }
+}
+
+/// Something depends on a coordinate that is periodic: polynomials do not go on smoothly at its ends.
+fn turns(context: &Context, boxes: &[BoxModel]) -> bool {
+    let periodic = &context.layout.domain.periodic;
+    let terms = boxes
+        .iter()
+        .flat_map(|b| b.dynamics.terms.iter().chain(&b.outputs.terms));
+    terms
+        .flat_map(|t| t.iter().zip(periodic))
+        .any(|(degree, periodic)| *degree > 0 && *periodic)
 }
 
 /// Measures a changed box again, at all samples in it.
@@ -208,11 +219,13 @@ fn evaluate(table: &Table, region: &Region, theta: &[f64]) -> Vec<f64> {
     values
 }
 
-/// Largest jump of any component across any face, relative to its root mean square.
+/// Largest jump of any component across any face, relative to its root mean square; ends of a periodic
+/// coordinate are a face.
 fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f64 {
-    let lists = context.components;
-    let dynamic_scales = root_mean_squares(store, &lists.dynamics);
-    let output_scales = root_mean_squares(store, &lists.outputs);
+    let scales = Scales {
+        dynamics: root_mean_squares(store, &context.components.dynamics),
+        outputs: root_mean_squares(store, &context.components.outputs),
+    };
     let regions: Vec<Region> = boxes.iter().map(region_of).collect();
     let mut largest = 0.0_f64;
     for a in 0..boxes.len() {
@@ -221,22 +234,68 @@ fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f
                 continue;
             };
             for theta in face_points(&face) {
-                let jump = |of: &dyn Fn(&BoxModel) -> &Table, scales: &[f64]| {
-                    let one = evaluate(of(&boxes[a]), &regions[a], &theta);
-                    let other = evaluate(of(&boxes[b]), &regions[b], &theta);
-                    one.iter()
-                        .zip(&other)
-                        .zip(scales)
-                        .map(|((x, y), s)| (x - y).abs() / s)
-                        .fold(0.0, f64::max)
+                let sides = [(&boxes[a], &theta), (&boxes[b], &theta)];
+                largest = largest.max(scales.jump(context, sides));
+            }
+        }
+    }
+    let domain = &context.layout.domain;
+    for k in (0..context.layout.n_rigid).filter(|k| domain.periodic[*k]) {
+        for (a, first) in regions.iter().enumerate() {
+            let Some(beyond) = one_period_on(first, k, domain.lower[k], domain.upper[k]) else {
+                continue;
+            };
+            for (b, last) in regions.iter().enumerate() {
+                let Some(face) = beyond.common_face(last) else {
+                    continue;
                 };
-                largest = largest
-                    .max(jump(&|m: &BoxModel| &m.dynamics, &dynamic_scales))
-                    .max(jump(&|m: &BoxModel| &m.outputs, &output_scales));
+                for theta in face_points(&face) {
+                    let mut start = theta.clone();
+                    start[k] = domain.lower[k];
+                    let sides = [(&boxes[a], &start), (&boxes[b], &theta)];
+                    largest = largest.max(scales.jump(context, sides));
+                }
             }
         }
     }
     largest
+}
+
+/// A box at the lower end of a periodic coordinate, beyond the upper end.
+fn one_period_on(region: &Region, k: usize, lower: f64, upper: f64) -> Option<Region> {
+    (region.lower[k] == lower).then(|| {
+        let mut beyond = region.clone();
+        beyond.lower[k] = upper;
+        beyond.upper[k] = upper + region.width(k);
+        beyond
+    })
+}
+
+/// Root mean squares of the components.
+struct Scales {
+    dynamics: Vec<f64>,
+    outputs: Vec<f64>,
+}
+
+impl Scales {
+    /// Largest relative difference between two boxes at places that are one configuration.
+    fn jump(&self, context: &Context, sides: [(&BoxModel, &Vec<f64>); 2]) -> f64 {
+        let lists = context.components;
+        let of = |table: fn(&BoxModel) -> &Table, components: &[Component], scales: &[f64]| {
+            let [one, other] = sides.map(|(b, theta)| evaluate(table(b), &region_of(b), theta));
+            let apart = |(i, component): (usize, &Component)| {
+                let difference = match component {
+                    // After a full turn the quaternion has the other sign, and means the same.
+                    Component::Quaternion { .. } => one[i].abs() - other[i].abs(),
+                    _ => one[i] - other[i],
+                };
+                difference.abs() / scales[i]
+            };
+            components.iter().enumerate().map(apart).fold(0.0, f64::max)
+        };
+        let dynamics = of(|b| &b.dynamics, &lists.dynamics, &self.dynamics);
+        dynamics.max(of(|b| &b.outputs, &lists.outputs, &self.outputs))
+    }
 }
 
 /// Root mean square of each component over the first samples, which are spread over the domain;

@@ -4,6 +4,9 @@ use super::polynomial::{FlatTable, PolynomialValues};
 use super::{Component, Constant, InvalidModel, Parameters, ReducedModel, TreeNode};
 use serde::{Deserialize, Serialize};
 
+/// Periods, at most, by which a periodic coordinate is wrapped: beyond, little is left of its digits.
+const MOST_PERIODS: f64 = 1e9;
+
 /// How an evaluation went. Ordered by severity; statuses combine by maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -15,7 +18,7 @@ pub enum Status {
     Clamped,
     /// θ is in a region without a model, or M̄ is singular there; results are zero.
     Undefined,
-    /// An argument is not finite; results are zero.
+    /// An argument or a result is not finite; results are zero.
     NotFinite,
 }
 
@@ -148,9 +151,12 @@ impl<'m> Evaluator<'m> {
         work.theta.clear();
         for (k, &value) in theta.iter().enumerate() {
             let (lower, upper) = (domain.lower[k], domain.upper[k]);
-            let inside = if domain.periodic[k] && !(lower..=upper).contains(&value) {
+            let width = upper - lower;
+            let periods = (value - lower) / width;
+            let outside = !(lower..=upper).contains(&value);
+            let inside = if domain.periodic[k] && outside && periods.abs() < MOST_PERIODS {
                 // Rounding may lead beyond an end, which is the same configuration.
-                (lower + (value - lower).rem_euclid(upper - lower)).clamp(lower, upper)
+                (lower + (value - lower).rem_euclid(width)).clamp(lower, upper)
             } else {
                 value
             };

@@ -66,6 +66,9 @@ fn periodic_coordinates_repeat() {
             .zip(&next.mass)
             .all(|(a, b)| (a - b).abs() < 1e-12)
     );
+    // Nothing is left of the digits of such an angle.
+    let (far, end) = (at(1e11, &mut work), at(1.75, &mut work));
+    assert_eq!((far.status, far.mass), (Status::Clamped, end.mass));
 }
 
 #[test]
