@@ -22,7 +22,7 @@ fn stated(m: &ReducedModel) -> BTreeMap<String, f64> {
     header
         .lines()
         .skip_while(|l| !l.contains("Rounding of single precision"))
-        .skip_while(|l| !l.ends_with("error of forces):"))
+        .skip_while(|l| !l.ends_with("forces and outputs only."))
         .skip(1)
         .map_while(|l| {
             let mut words = l.strip_prefix(" *   ")?.split_whitespace();

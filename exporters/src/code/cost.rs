@@ -1,8 +1,11 @@
 //! What a call of generated code costs: upper bounds that its header states.
 
+mod added;
+
 use super::plan::{Group, Plan, PlanTable};
 use super::runs::{Run, shape_degree};
 use super::terms::TermList;
+use added::Added;
 use reducer::reduced_model::ModelForm;
 use std::ops::{Add, Mul};
 
@@ -41,24 +44,39 @@ const fn cost(multiplications: usize, additions: usize) -> Cost {
     }
 }
 
-/// Costs of the functions without parameters, in the order of the header.
-pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
+/// Costs of the functions, in the order of the header; `with` parameters of a call, all of them in use,
+/// or without any.
+pub(super) fn costs(plan: &Plan, with: bool) -> Vec<(&'static str, Cost)> {
     let (n, s) = (plan.n, plan.n_rigid);
+    let added = if with {
+        Added::new(plan)
+    } else {
+        Added::default()
+    };
     let fields = locate(plan) + evaluation(&plan.dynamics, s);
     let motion = plan.motion.as_ref();
     let motion_fields = motion.map_or(Cost::default(), |t| locate(plan) + evaluation(t, s));
     let equations = equations(plan);
+    let residual = equations + added.residual;
     let product = n * n * n;
     let solve = cost(n * (n + 1), n * (n - 1));
-    let factor = if plan.form == ModelForm::Direct {
+    let factor = if plan.form == ModelForm::Direct || with {
         cost(product + n, product)
     } else {
         Cost::default()
     };
     // Finite arguments: a sum that NaN and infinities spoil.
-    let begin = cost(3 * n, 3 * n);
-    let inverse = begin + fields + equations + finite(n);
-    let forward = begin + fields + equations + factor + solve + cost(0, n) + finite(n);
+    let begin = cost(3 * n, 3 * n) + added.check;
+    let inverse = begin + fields + residual + added.friction + finite(n);
+    let forward = begin
+        + fields
+        + residual
+        + added.mass
+        + added.friction
+        + factor
+        + solve
+        + cost(0, n)
+        + finite(n);
     let blocks = match plan.form {
         ModelForm::Lagrangian => cost((2 * n + 4) * product, (2 * n + 4) * product),
         ModelForm::Direct => Cost::default(),
@@ -68,10 +86,12 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     } else {
         motion_fields
     };
-    let coefficients = fields
-        + equations
+    let coefficients = added.check
+        + fields
+        + residual
         + blocks
         + load_map
+        + added.gyroscopic
         + cost(n * n * n, 2 * n * n * n)
         + finite(n + n * n + product);
     let outputs = begin + plan.n_outputs * (output(plan) + finite(18 + 6 * n)) + motion_fields;
@@ -87,13 +107,15 @@ pub(super) fn costs(plan: &Plan) -> Vec<(&'static str, Cost)> {
     };
     let feedforward = begin
         + fields
-        + (iterations + 1) * equations
-        + iterations * solve
+        + (iterations + 1) * residual
+        + added.friction
+        + iterations * (solve + cost(modal + 2, 2 * modal))
         + iterations.min(1) * stiffness
         + finite(2 * n);
     let linearize = forward
-        + s * rates(&plan.dynamics, s)
-        + (4 * n) * equations
+        + s * (rates(&plan.dynamics, s) + added.by_theta)
+        + (2 * s) * equations
+        + (4 * n - 2 * s) * residual
         + (3 * n) * (solve + cost(n, 2 * n))
         + (2 * s)
             * cost(

@@ -104,6 +104,10 @@ pub(super) fn facts(
         .iter()
         .map(|&p| i32::from(p).to_string())
         .collect();
+    let periodic_places: Vec<String> = (0..domain.periodic.len())
+        .filter(|&k| domain.periodic[k])
+        .map(|k| k.to_string())
+        .collect();
     let places = context! {
         with_gradients => plan.dynamics.gradients || plan.motion.is_some(),
         with_powers => plan.tables().any(|t| t.powers),
@@ -124,6 +128,7 @@ pub(super) fn facts(
         written_out => WRITTEN_OUT,
         any_periodic => domain.periodic.contains(&true),
         theta_periodic => periodic.join(", "),
+        periodic_places => periodic_places.join(", "),
         theta_lower => text.list(&domain.lower)?,
         theta_upper => text.list(&domain.upper)?,
         n_inequalities => bounds.len(),
@@ -144,7 +149,10 @@ pub(super) fn facts(
         costs => costs(plan),
         stable_step => stable_step(&sampled),
         points => text.points(&sampled)?,
-        condition => text.real(sampled.condition)?,
+        tested_boxes => samples::tested_boxes(model.boxes.len()),
+        test_rate => text.list(&sampled.rate)?,
+        test_accel => text.list(&sampled.accel)?,
+        n_real => text.real(plan.n as f64)?,
         tolerance => text.real(if spelling.single { 1e-4 } else { 1e-12 })?,
     };
     let single_errors: Vec<String> = if spelling.single {
@@ -182,7 +190,11 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
     let continuity = match model.continuity {
         Continuity::Smooth => "smooth".to_owned(),
         Continuity::Continuous => "continuous across boxes".to_owned(),
-        Continuity::Jumps { largest } => format!("jumps of up to {largest:.2e} across boxes"),
+        Continuity::Jumps { largest } => {
+            format!(
+                "stored values jump by up to {largest:.2e} of their root mean square across boxes"
+            )
+        }
     };
     let errors: Vec<String> = model
         .provenance
@@ -215,10 +227,14 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
 }
 
 fn costs(plan: &Plan) -> Vec<String> {
-    cost::costs(plan)
-        .iter()
-        .map(|(name, c)| format!("{name:<18} {:>15} {:>14}", c.multiplications, c.additions))
-        .collect()
+    let both = cost::costs(plan, false)
+        .into_iter()
+        .zip(cost::costs(plan, true));
+    both.map(|((name, without), (_, with))| {
+        let pair = |c: cost::Cost| format!("{:>15} {:>14}", c.multiplications, c.additions);
+        format!("{name:<18} {}  {}", pair(without), pair(with))
+    })
+    .collect()
 }
 
 /// What the explicit fixed-step integrator tolerates: |λ| dt ≤ 2.6 is inside its region.
@@ -523,10 +539,8 @@ impl Printer {
             .map(|p| {
                 Ok(context! {
                     eta => self.list(&p.eta)?,
-                    rate => self.list(&p.rate)?,
-                    accel => self.list(&p.accel)?,
                     force => self.list(&p.force)?,
-                    mass => self.list(&p.mass)?,
+                    motion => self.list(&p.motion)?,
                     status => match p.status {
                         Status::Inside => 0,
                         Status::Clamped => 1,
@@ -582,6 +596,9 @@ impl Printer {
             billion => self.real(1e9)?,
             minus_billion => self.real(-1e9)?,
             pi => self.real(std::f64::consts::PI)?,
+            // Energies go with the square.
+            converged => self.real(super::FEEDFORWARD_CONVERGED[usize::from(single)].powi(2))?,
+            near => self.real(super::FEEDFORWARD_NEAR[usize::from(single)].powi(2))?,
             modal_width => self.real(1.0 / 64.0)?,
             series_terms => 14,
             overflow => self.real(if single { 1e30 } else { 1e300 })?,

@@ -24,9 +24,13 @@ pub use rust::rust_files;
 use crate::WriteError;
 use reducer::reduced_model::ReducedModel;
 
-/// Corrections of the modal coordinates in the quasi-static feedforward; each shrinks the rest by
-/// about the square of rate over frequency.
-const FEEDFORWARD_ITERATIONS: usize = 3;
+/// Corrections of the modal coordinates in the quasi-static feedforward, at most; each shrinks the rest
+/// by about the square of rate over frequency.
+const FEEDFORWARD_ITERATIONS: usize = 12;
+/// A correction with this part of the first one's size ends them, in double and in single precision,
+const FEEDFORWARD_CONVERGED: [f64; 2] = [1e-13, 3e-7];
+/// and the last one must be as small as this.
+const FEEDFORWARD_NEAR: [f64; 2] = [1e-6, 1e-4];
 
 /// Files of generated source: relative path and content.
 pub type SourceFiles = Vec<(String, Vec<u8>)>;
@@ -46,7 +50,7 @@ pub struct CodeFigures {
 pub fn code_figures(model: &ReducedModel) -> Result<CodeFigures, WriteError> {
     let plan = plan::Plan::new(model)?;
     Ok(CodeFigures {
-        operations: cost::costs(&plan)
+        operations: cost::costs(&plan, false)
             .into_iter()
             .map(|(name, c)| (name, c.multiplications, c.additions))
             .collect(),

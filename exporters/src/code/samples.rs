@@ -7,10 +7,9 @@ use reducer::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status,
 #[derive(Debug, Clone)]
 pub(super) struct SamplePoint {
     pub eta: Vec<f64>,
-    pub rate: Vec<f64>,
-    pub accel: Vec<f64>,
     pub force: Vec<f64>,
-    pub mass: Vec<f64>,
+    /// Position and velocity of every output.
+    pub motion: Vec<f64>,
     pub status: Status,
 }
 
@@ -18,6 +17,9 @@ pub(super) struct SamplePoint {
 #[derive(Debug, Clone)]
 pub(super) struct Samples {
     pub points: Vec<SamplePoint>,
+    /// Rates and accelerations of all points.
+    pub rate: Vec<f64>,
+    pub accel: Vec<f64>,
     /// How much larger errors of accelerations may be than those of forces.
     pub condition: f64,
     /// Bound on the eigenvalues of the linearised model [1/s]; 0 without stiffness and damping.
@@ -25,15 +27,19 @@ pub(super) struct Samples {
     pub n_configurations: usize,
 }
 
-const SELF_TEST_BOXES: usize = 5;
+/// Boxes with a point of the self-test, at most.
+const SELF_TEST_BOXES: usize = 256;
 const CONFIGURATIONS: usize = 200;
 
 /// Samples a valid model.
 pub(super) fn sample(model: &ReducedModel) -> Result<Samples, WriteError> {
     let evaluator = Evaluator::new(model)?;
     let mut work = Workspace::default();
+    let numbers = |first: usize| (0..model.layout.n()).map(|i| pattern(i + first)).collect();
     let mut samples = Samples {
         points: Vec::new(),
+        rate: numbers(2),
+        accel: numbers(4),
         condition: 1.0,
         fastest: 0.0,
         n_configurations: 0,
@@ -57,7 +63,15 @@ pub(super) fn sample(model: &ReducedModel) -> Result<Samples, WriteError> {
     Ok(samples)
 }
 
-/// Inside some boxes, and beyond the upper corner of the domain.
+/// How many boxes have a point of the self-test: all, or one of so many.
+pub(super) fn tested_boxes(n_boxes: usize) -> String {
+    match n_boxes.div_ceil(SELF_TEST_BOXES) {
+        0 | 1 => "every box".to_owned(),
+        step => format!("one of {step} boxes"),
+    }
+}
+
+/// Inside boxes, and beyond the upper corner of the domain.
 fn test_configurations(model: &ReducedModel) -> Vec<Vec<f64>> {
     let (n, s) = (model.layout.n(), model.layout.n_rigid);
     let extend = |theta: Vec<f64>| {
@@ -89,26 +103,29 @@ pub(super) fn pattern(i: usize) -> f64 {
 impl Samples {
     fn add_point(&mut self, evaluator: &Evaluator, eta: Vec<f64>, work: &mut Workspace) {
         let (n, s) = (evaluator.n(), evaluator.n_rigid());
-        let rate: Vec<f64> = (0..n).map(|i| pattern(i + 2)).collect();
-        let accel: Vec<f64> = (0..n).map(|i| pattern(i + 4)).collect();
+        let (rate, accel) = (&self.rate, &self.accel);
         let mut force = vec![0.0; n];
-        let status = evaluator.inverse_dynamics(&eta, &rate, &accel, &mut force, work);
+        let status = evaluator.inverse_dynamics(&eta, rate, accel, &mut force, work);
+        let outputs = evaluator.outputs(&eta, rate, work);
         let coefficients = evaluator.coefficients(&eta[..s], work);
-        let (Ok(status), Ok(c)) = (status, coefficients) else {
+        let (Ok(status), Ok((outputs, _)), Ok(c)) = (status, outputs, coefficients) else {
             return;
         };
         if status < Status::Undefined {
             let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-            let ratio = largest(&force) / (largest(&c.mass) * largest(&accel));
+            let ratio = largest(&force) / (largest(&c.mass) * largest(accel));
             let condition = condition(&c.mass, n) * ratio.max(1.0);
             self.condition = self.condition.max(condition);
         }
+        let mut motion: Vec<f64> = outputs
+            .iter()
+            .flat_map(|o| o.position.iter().chain(&o.velocity).copied())
+            .collect();
+        motion.resize(6 * evaluator.model().layout.outputs.len(), 0.0);
         self.points.push(SamplePoint {
             eta,
-            rate,
-            accel,
             force,
-            mass: c.mass,
+            motion,
             status,
         });
     }

@@ -11,6 +11,7 @@ mod contracts;
 mod cortex;
 mod driver;
 mod equality;
+mod feedforward;
 mod jets;
 mod misra;
 mod models;

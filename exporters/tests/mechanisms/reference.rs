@@ -377,7 +377,12 @@ impl<'m> Reference<'m> {
     }
 
     /// Forces and modal coordinates of a motion of θ, by the three corrections of the generated code.
-    pub fn feedforward(&self, p: Option<&Parameters>, x: &Point) -> (Vec<f64>, Vec<f64>, i32) {
+    pub fn feedforward(
+        &self,
+        p: Option<&Parameters>,
+        x: &Point,
+        near: f64,
+    ) -> (Vec<f64>, Vec<f64>, i32) {
         let (n, s) = (self.n(), self.n_rigid());
         let extend = |v: &[f64]| [&v[..s], &vec![0.0; n - s]].concat();
         let (mut eta, rate, accel) = (extend(&x.eta), extend(&x.rate), extend(&x.accel));
@@ -387,12 +392,20 @@ impl<'m> Reference<'m> {
             let stiffness = DMatrix::from_fn(n - s, n - s, |i, j| c.stiffness[(s + i) * n + s + j]);
             match stiffness.cholesky() {
                 Some(factor) => {
-                    for _ in 0..3 {
+                    // Twice the elastic energy of the first and of the last correction.
+                    let (mut first, mut last) = (None, 0.0);
+                    for _ in 0..12 {
                         let force = self.smooth_force(p, &eta, &rate, &accel).0;
-                        let rest = factor.solve(&DVector::from(force[s..].to_vec()));
+                        let rows = DVector::from(force[s..].to_vec());
+                        let rest = factor.solve(&rows);
                         for i in s..n {
                             eta[i] -= rest[i - s];
                         }
+                        last = rows.dot(&rest);
+                        first.get_or_insert(last);
+                    }
+                    if last > near * near * first.unwrap_or_default() {
+                        status = Status::Undefined;
                     }
                 }
                 None => status = Status::Undefined,
