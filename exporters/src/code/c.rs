@@ -1,8 +1,9 @@
 //! C99, which also compiles as C++11.
 
 use super::SourceFiles;
-use super::facts::{Spelling, facts, prefix, render};
+use super::facts::{facts, prefix, render};
 use super::plan::Plan;
+use super::printer::Spelling;
 use crate::{ExportOptions, WriteError};
 use minijinja::{Value, context};
 use reducer::reduced_model::ReducedModel;

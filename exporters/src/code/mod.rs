@@ -12,6 +12,7 @@ mod grid;
 mod literal;
 mod plan;
 mod powers;
+mod printer;
 mod runs;
 mod rust;
 mod samples;

@@ -1,8 +1,9 @@
 //! A `no_std` Rust crate.
 
 use super::SourceFiles;
-use super::facts::{Spelling, facts, prefix, render};
+use super::facts::{facts, prefix, render};
 use super::plan::Plan;
+use super::printer::Spelling;
 use crate::{ExportOptions, WriteError};
 use minijinja::context;
 use reducer::reduced_model::{ModelForm, ReducedModel};
