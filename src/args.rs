@@ -154,6 +154,12 @@ pub struct EvalArgs {
     /// Generalised accelerations: those of θ, or of all coordinates.
     #[arg(long, value_name = "η̈1,…", allow_hyphen_values = true)]
     pub accel: Option<Numbers>,
+    /// Linear model around the state, under the force that holds it with the given accelerations.
+    #[arg(long)]
+    pub linearize: bool,
+    /// Actuator forces along the motion of θ, and the modal coordinates that follow it quasi-statically.
+    #[arg(long)]
+    pub feedforward: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -1,10 +1,10 @@
-//! Generated C: linearisation and parameters against the evaluator.
+//! Generated C: what parameters mean, against motions of the evaluator.
 
 #[path = "support/generated.rs"]
 mod generated;
 mod support;
 
-use generated::{Generated, close, flat_parameters, norm};
+use generated::{Generated, close, flat_parameters};
 use reducer::reduced_model::*;
 use support::{Numbers, model, recipes};
 
@@ -21,84 +21,6 @@ fn slope(f: impl Fn(f64) -> Vec<f64>, h: f64) -> Vec<f64> {
         .zip(central(h))
         .map(|(fine, coarse)| (4.0 * fine - coarse) / 3.0)
         .collect()
-}
-
-#[test]
-fn linearisation_is_the_derivative_of_the_evaluator() {
-    for recipe in recipes() {
-        let m = model(&recipe);
-        let c = Generated::new(&m, "gcc", false, &[]);
-        let evaluator = Evaluator::new(&m).unwrap();
-        let (n, s) = (m.layout.n(), m.layout.n_rigid);
-        let mut numbers = Numbers::new(3);
-        let b = m.boxes.last().unwrap();
-        let mut x: Vec<f64> = (0..s)
-            .map(|k| b.lower[k] + 0.4 * (b.upper[k] - b.lower[k]))
-            .collect();
-        x.extend(numbers.vector(n - s, 0.02));
-        x.extend(numbers.vector(n, 1.0));
-        let force = numbers.vector(n, 2.0);
-        let y = 9 * m.layout.outputs.len();
-        let (status, out) = c.call(
-            "linearize",
-            &[&x[..n], &x[n..], &force],
-            &[4 * n * n, 2 * n * n, y * 2 * n, y * n],
-        );
-        assert_eq!(status, 0);
-        let accel = |x: &[f64], force: &[f64]| {
-            let mut a = vec![0.0; n];
-            evaluator
-                .forward_dynamics(&x[..n], &x[n..], force, &mut a, &mut Workspace::default())
-                .unwrap();
-            a
-        };
-        let point = |x: &[f64]| -> Vec<f64> {
-            let (motions, _) = evaluator
-                .outputs(&x[..n], &x[n..], &mut Workspace::default())
-                .unwrap();
-            motions
-                .iter()
-                .flat_map(|o| [o.position.as_slice(), o.velocity.as_slice()].concat())
-                .collect()
-        };
-        for column in 0..2 * n {
-            let moved = |h: f64| {
-                let mut z = x.clone();
-                z[column] += h;
-                z
-            };
-            let expected = slope(|h| accel(&moved(h), &force), 1e-3);
-            let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
-            close(
-                &format!("{} column {column} of A", recipe.name),
-                &found,
-                &expected,
-                2e-9,
-            );
-            let expected = slope(|h| point(&moved(h)), 1e-3);
-            for (o, rows) in expected.chunks(6).enumerate() {
-                let row = |r: usize| out[2][(o * 9 + r) * 2 * n + column];
-                let found = [row(0), row(1), row(2), row(6), row(7), row(8)];
-                let difference: Vec<f64> = found.iter().zip(rows).map(|(a, b)| a - b).collect();
-                assert!(
-                    norm(&difference) < 1e-9,
-                    "{} column {column} of C: {found:?} {rows:?}",
-                    recipe.name
-                );
-            }
-        }
-        for column in 0..n {
-            let moved = |h: f64| {
-                let mut f = force.clone();
-                f[column] += h;
-                f
-            };
-            let expected = slope(|h| accel(&x, &moved(h)), 1.0);
-            let found: Vec<f64> = (n..2 * n).map(|row| out[1][row * n + column]).collect();
-            close("B", &found, &expected, 1e-10);
-        }
-        assert!(out[3].iter().all(|&d| d == 0.0));
-    }
 }
 
 /// Parameters as the header's structure, beyond what the model holds.
@@ -218,39 +140,5 @@ fn parameters_act_as_the_header_says() {
             })
             .collect();
         close("coefficients with parameters", &sum, &force, 1e-12);
-    }
-}
-
-#[test]
-fn linearisation_includes_parameters() {
-    let m = model(&recipes()[2]);
-    let c = Generated::new(&m, "gcc", false, &[]);
-    let n = m.layout.n();
-    let p = parameters(&m, 0.5, 0.2, 0.3, 0.4);
-    let x: Vec<f64> = vec![0.5, 0.3, 0.01, -0.02, 0.05, -0.7, 0.2, 0.1];
-    let force = vec![0.5; n];
-    let (status, out) = c.call_with(
-        "linearize_p",
-        Some(&p),
-        &[&x[..n], &x[n..], &force],
-        &[4 * n * n, 2 * n * n, 18 * n, 9 * n],
-    );
-    assert_eq!(status, 0);
-    for column in 0..2 * n {
-        let accel = |h: f64| {
-            let mut z = x.clone();
-            z[column] += h;
-            c.call_with(
-                "forward_dynamics_p",
-                Some(&p),
-                &[&z[..n], &z[n..], &force],
-                &[n],
-            )
-            .1
-            .remove(0)
-        };
-        let expected = slope(accel, 1e-3);
-        let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
-        close(&format!("column {column}"), &found, &expected, 2e-9);
     }
 }

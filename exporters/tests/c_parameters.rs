@@ -1,12 +1,16 @@
 //! Generated C with parameters against the evaluator with the same parameters.
 
+#[path = "support/dual.rs"]
+mod dual;
 #[path = "support/generated.rs"]
 mod generated;
 mod support;
 
+use dual::{linear_model, without_rotations};
 use exporters::ExportOptions;
 use exporters::code::c_files;
 use generated::{Generated, close, flat_parameters};
+use reducer::reduced_model::plan::{Plan, Purpose};
 use reducer::reduced_model::*;
 use support::{Numbers, configurations, model, recipes};
 
@@ -92,58 +96,47 @@ fn every_function_equals_the_evaluator() {
     }
 }
 
-/// The derivative of the evaluator's accelerations, by differences that are extrapolated.
+/// The evaluator's linear models are derivatives by dual numbers, and generated C has the same ones.
 #[test]
-fn linearisation_is_the_derivative_of_the_evaluator_with_parameters() {
+fn linear_models_are_derivatives() {
     for recipe in recipes() {
         let m = model(&recipe);
         let c = Generated::new(&m, "gcc", false, &[]);
+        let plan = Plan::new(&m, Purpose::Code);
         let (n, s) = (m.layout.n(), m.layout.n_rigid);
-        let p = changed(&m);
-        let evaluator = with(&m, &p);
         let mut numbers = Numbers::new(4);
         let b = m.boxes.last().unwrap();
         let middle = |k: usize| b.lower[k] + 0.4 * (b.upper[k] - b.lower[k]);
-        let mut x: Vec<f64> = (0..s).map(middle).collect();
-        x.extend(numbers.vector(n - s, 0.02));
+        let mut eta: Vec<f64> = (0..s).map(middle).collect();
+        eta.extend(numbers.vector(n - s, 0.02));
         // Rates below those at which Coulomb friction has a kink.
-        x.extend(numbers.vector(n, 0.3));
-        let force = numbers.vector(n, 2.0);
+        let (rate, force) = (numbers.vector(n, 0.3), numbers.vector(n, 2.0));
+        let state = [&eta[..], &rate, &force];
         let y = 9 * m.layout.outputs.len();
-        let (status, out) = c.call_with(
-            "linearize_p",
-            Some(&flat_parameters(&m, &p)),
-            &[&x[..n], &x[n..], &force],
-            &[4 * n * n, 2 * n * n, y * 2 * n, y * n],
-        );
-        assert_eq!(status, 0);
-        for column in 0..2 * n {
-            let accel = |h: f64| {
-                let mut z = x.clone();
-                z[column] += h;
-                let (mut a, mut work) = (vec![0.0; n], Workspace::default());
-                evaluator
-                    .forward_dynamics(&z[..n], &z[n..], &force, &mut a, &mut work)
-                    .unwrap();
-                a
+        let lengths = [4 * n * n, 2 * n * n, y * 2 * n, y * n];
+        for p in [None, Some(changed(&m))] {
+            let evaluator = match &p {
+                None => Evaluator::new(&m).unwrap(),
+                Some(p) => with(&m, p),
             };
-            let central = |h: f64| -> Vec<f64> {
-                let pairs = accel(h).into_iter().zip(accel(-h));
-                pairs.map(|(a, b)| (a - b) / (2.0 * h)).collect()
-            };
-            let pairs = central(5e-4).into_iter().zip(central(1e-3));
-            let expected: Vec<f64> = pairs
-                .map(|(fine, rough)| (4.0 * fine - rough) / 3.0)
-                .collect();
-            let found: Vec<f64> = (n..2 * n).map(|row| out[0][row * 2 * n + column]).collect();
-            let what = format!("{} column {column}", recipe.name);
-            close(&what, &found, &expected, 1e-8);
+            let flat = p.as_ref().map(|p| flat_parameters(&m, p));
+            let (status, out) = c.call_with("linearize_p", flat.as_deref(), &state, &lengths);
+            let (found, _) = evaluator
+                .linearize(&eta, &rate, &force, &mut Workspace::default())
+                .unwrap();
+            assert_eq!(status, 0);
+            close("A of C", &out[0], &found.a, 1e-12);
+            close("B of C", &out[1], &found.b, 1e-12);
+            close("C of C", &out[2], &found.c, 1e-12);
+            assert!(out[3].iter().chain(&found.d).all(|d| *d == 0.0));
+            let [a, b, c] = linear_model(&plan, p.as_ref(), state);
+            close(&format!("{} A", recipe.name), &found.a, &a, 1e-12);
+            close(&format!("{} B", recipe.name), &found.b, &b, 1e-12);
+            close("C", &without_rotations(&found.c, n), &c, 1e-12);
         }
     }
 }
 
-/// Feedforward along a motion leaves the modal rows in balance, and gives the force of the inverse
-/// dynamics there.
 #[test]
 fn feedforward_knows_the_parameters() {
     for recipe in recipes().iter().filter(|r| r.runtime) {
@@ -216,7 +209,6 @@ fn coulomb_friction_without_a_width_is_a_sign() {
                 .1[0][0]
         };
         assert!((call(Some(&flat)) - call(None) - expected).abs() < 1e-13);
-        assert_eq!(p.coulomb_force(0, rate), expected);
         let mut force = [0.0];
         let mut work = Workspace::default();
         evaluator

@@ -113,11 +113,10 @@ fn measured(m: &ReducedModel) -> Worst {
             let mut flat = of.position.as_slice().to_vec();
             flat.extend(of.rotation.transpose().as_slice());
             flat.extend(of.velocity.as_slice());
+            flat.extend(of.angular_velocity.as_slice());
             flat.extend(&of.jacobian);
             let found = &out[0][o * each..(o + 1) * each];
-            // Angular velocity stands between velocity and Jacobian.
-            let found = [&found[..15], &found[18..]].concat();
-            add(&mut worst, "outputs", &found, &flat);
+            add(&mut worst, "outputs", found, &flat);
         }
     }
     worst

@@ -1,64 +1,41 @@
 //! `reduce eval`: a reduced model at one configuration.
 
 use super::{Outcome, local::generalised, tables};
-use crate::args::EvalArgs;
+use crate::args::{EvalArgs, Numbers};
 use crate::diagnostics::{self, CommandError, Failure};
-use reducer::reduced_model::{Evaluator, ModelDocument, Status, Workspace};
+use reducer::reduced_model::{
+    EvaluationError, Evaluator, LinearModel, ModelDocument, Status, Workspace,
+};
 use serde_json::json;
+
+/// What was asked for beside the coefficients.
+#[derive(Default)]
+struct Extras {
+    /// Force for the given motion.
+    force: Option<Vec<f64>>,
+    linear: Option<LinearModel>,
+    /// Actuator forces and modal coordinates.
+    feedforward: Option<[Vec<f64>; 2]>,
+}
 
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
-    let (n, s) = (evaluator.n(), evaluator.n_rigid());
+    let s = evaluator.n_rigid();
     let theta = &args.at.0;
     if theta.len() != s {
-        return Err(Failure::one(CommandError::WrongCount {
-            option: "at",
-            found: theta.len(),
-            rigid: s,
-            all: s,
-        }));
+        return Err(wrong_count("at", theta.len(), s));
     }
-    let mut work = Workspace::default();
     let document = evaluator
-        .document(theta, &mut work)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
-    let mut status = document.status;
-    let mut force = None;
-    if args.modal.is_some() || args.rate.is_some() || args.accel.is_some() {
-        let slice = |v: &Option<crate::args::Numbers>| v.as_ref().map(|v| v.0.clone());
-        let modal = match slice(&args.modal) {
-            Some(values) if values.len() == n - s => values,
-            Some(values) => {
-                return Err(Failure::one(CommandError::WrongCount {
-                    option: "modal",
-                    found: values.len(),
-                    rigid: n - s,
-                    all: n - s,
-                }));
-            }
-            None => vec![0.0; n - s],
-        };
-        let eta: Vec<f64> = theta.iter().copied().chain(modal).collect();
-        let rate = generalised("rate", slice(&args.rate).as_deref(), n, s)?;
-        let accel = generalised("accel", slice(&args.accel).as_deref(), n, s)?;
-        let mut found = vec![0.0; n];
-        let how = evaluator
-            .inverse_dynamics(&eta, &rate, &accel, &mut found, &mut work)
-            .map_err(|e| Failure::one(CommandError::from(e)))?;
-        status = status.max(how);
-        force = Some(found);
-    }
+        .document(theta, &mut Workspace::default())
+        .map_err(refused)?;
+    let (extras, status) = extras(args, &evaluator)?;
+    let status = document.status.max(status);
     let text = if args.json {
-        let mut value = json!(document);
-        value["status"] = json!(status);
-        if let Some(force) = &force {
-            value["force"] = json!(force);
-        }
-        format!("{value}\n")
+        format!("{}\n", as_json(&document, &extras, status, evaluator.n()))
     } else {
-        as_text(&model.layout.name, &document, force.as_deref(), status)
+        as_text(&model.layout.name, &document, &extras, status)
     };
     diagnostics::print(&text)?;
     Ok(if status >= Status::Undefined {
@@ -68,7 +45,86 @@ pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     })
 }
 
-fn as_text(name: &str, d: &ModelDocument, force: Option<&[f64]>, status: Status) -> String {
+fn refused(error: EvaluationError) -> Failure {
+    Failure::one(CommandError::from(error))
+}
+
+fn wrong_count(option: &'static str, found: usize, expected: usize) -> Failure {
+    Failure::one(CommandError::WrongCount {
+        option,
+        found,
+        rigid: expected,
+        all: expected,
+    })
+}
+
+fn extras(args: &EvalArgs, evaluator: &Evaluator<'_>) -> Result<(Extras, Status), Failure> {
+    let (n, s) = (evaluator.n(), evaluator.n_rigid());
+    let slice = |v: &Option<Numbers>| v.as_ref().map(|v| v.0.clone());
+    let modal = slice(&args.modal).unwrap_or_else(|| vec![0.0; n - s]);
+    if modal.len() != n - s {
+        return Err(wrong_count("modal", modal.len(), n - s));
+    }
+    let theta = &args.at.0;
+    let eta = [&theta[..], &modal].concat();
+    let rate = generalised("rate", slice(&args.rate).as_deref(), n, s)?;
+    let accel = generalised("accel", slice(&args.accel).as_deref(), n, s)?;
+    let mut work = Workspace::default();
+    let mut extras = Extras::default();
+    let mut status = Status::Inside;
+    let moved = args.modal.is_some() || args.rate.is_some() || args.accel.is_some();
+    if moved || args.linearize {
+        let mut force = vec![0.0; n];
+        let how = evaluator
+            .inverse_dynamics(&eta, &rate, &accel, &mut force, &mut work)
+            .map_err(refused)?;
+        status = status.max(how);
+        if args.linearize {
+            let found = evaluator.linearize(&eta, &rate, &force, &mut work);
+            let (linear, how) = found.map_err(refused)?;
+            status = status.max(how);
+            extras.linear = Some(linear);
+        }
+        extras.force = Some(force);
+    }
+    if args.feedforward {
+        let found = evaluator.feedforward(theta, &rate[..s], &accel[..s], &mut work);
+        let (force, modal, how) = found.map_err(refused)?;
+        status = status.max(how);
+        extras.feedforward = Some([force, modal]);
+    }
+    Ok((extras, status))
+}
+
+fn as_json(
+    document: &ModelDocument,
+    extras: &Extras,
+    status: Status,
+    n: usize,
+) -> serde_json::Value {
+    let mut value = json!(document);
+    value["status"] = json!(status);
+    if let Some(force) = &extras.force {
+        value["force"] = json!(force);
+    }
+    if let Some(linear) = &extras.linear {
+        let rows = |values: &[f64], width: usize| -> Vec<Vec<f64>> {
+            values.chunks(width).map(<[f64]>::to_vec).collect()
+        };
+        value["linear"] = json!({
+            "A": rows(&linear.a, 2 * n),
+            "B": rows(&linear.b, n),
+            "C": rows(&linear.c, 2 * n),
+            "D": rows(&linear.d, n),
+        });
+    }
+    if let Some([force, modal]) = &extras.feedforward {
+        value["feedforward"] = json!({ "force": force, "modal": modal });
+    }
+    value
+}
+
+fn as_text(name: &str, d: &ModelDocument, extras: &Extras, status: Status) -> String {
     let flat = |m: &[Vec<f64>]| m.concat();
     let word = json!(status);
     let mut out = format!(
@@ -82,8 +138,21 @@ fn as_text(name: &str, d: &ModelDocument, force: Option<&[f64]>, status: Status)
         tables::matrix(&mut out, "stiffness", &d.coordinates, &stiffness);
     }
     tables::vector(&mut out, "gravity", &d.coordinates, &d.gravity);
-    if let Some(force) = force {
+    if let Some(force) = &extras.force {
         tables::vector(&mut out, "force", &d.coordinates, force);
+    }
+    if let Some(linear) = &extras.linear {
+        let rates = d.coordinates.iter().map(|c| format!("rate of {c}"));
+        let states: Vec<String> = d.coordinates.iter().cloned().chain(rates).collect();
+        tables::matrix(&mut out, "A of the linear model", &states, &linear.a);
+        tables::rows(&mut out, "B", &states, &linear.b, d.coordinates.len());
+    }
+    if let Some([force, modal]) = &extras.feedforward {
+        let (rigid, elastic) = d.coordinates.split_at(force.len());
+        tables::vector(&mut out, "feedforward", rigid, force);
+        if !modal.is_empty() {
+            tables::vector(&mut out, "deflection that follows it", elastic, modal);
+        }
     }
     tables::list(&mut out, "internal frequencies [Hz]", &d.frequencies_hz);
     for (output, values) in &d.outputs {

@@ -4,9 +4,13 @@ use std::fmt::Write;
 
 /// A square matrix with its coordinates' names.
 pub fn matrix(out: &mut String, title: &str, names: &[String], values: &[f64]) {
-    let n = names.len();
+    rows(out, title, names, values, names.len());
+}
+
+/// Rows of `width` numbers with their names.
+pub fn rows(out: &mut String, title: &str, names: &[String], values: &[f64], width: usize) {
     let _ = writeln!(out, "\n{title}");
-    for (name, row) in names.iter().zip(values.chunks(n.max(1))) {
+    for (name, row) in names.iter().zip(values.chunks(width.max(1))) {
         let _ = write!(out, "  {name:<16}");
         for value in row {
             let _ = write!(out, " {value:>13.6e}");

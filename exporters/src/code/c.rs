@@ -1,9 +1,10 @@
 //! C99, which also compiles as C++11.
 
 use super::SourceFiles;
+use super::cost::Costs;
 use super::facts::{facts, prefix, render};
-use super::plan::Plan;
-use super::printer::Spelling;
+use super::groups::code_plan;
+use super::printer::Printer;
 use crate::{ExportOptions, WriteError};
 use minijinja::{Value, context};
 use reducer::reduced_model::ReducedModel;
@@ -105,15 +106,13 @@ const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
 
 /// The folder of C source: header, source, self-test, example, CMake file and README.
 pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
-    let plan = Plan::new(model)?;
+    let plan = code_plan(model)?;
     let prefix = prefix(model, options)?;
-    let spelling = Spelling {
+    let text = Printer {
         single: options.single,
         suffix: "f",
-        open: "{",
-        close: "}",
     };
-    let shared = facts(model, &plan, &prefix, spelling)?;
+    let shared = facts(model, &plan, &prefix, text, &Costs::new(&plan))?;
     let functions: Vec<Value> = FUNCTIONS
         .iter()
         .filter(|f| f.0 != "outputs" || plan.n_outputs > 0)

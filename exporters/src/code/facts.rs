@@ -1,14 +1,16 @@
 //! The values that templates name.
 
+use super::groups::describe;
 use super::literal::{comment, distinct_identifiers};
-use super::plan::{Entry, Group, Plan};
-use super::printer::{Printer, Spelling};
+use super::printer::Printer;
 use super::{cost, samples, single};
 use crate::{ExportOptions, WriteError, model_hash};
+use kernel::{Entry, Form, Group};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
+use reducer::reduced_model::plan::Plan;
 use reducer::reduced_model::{Continuity, ModelForm, ReducedModel};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Entries of a list up to which C has a statement for each of them instead of a loop.
 const WRITTEN_OUT: usize = 128;
@@ -72,15 +74,17 @@ pub(super) fn facts(
     model: &ReducedModel,
     plan: &Plan,
     prefix: &str,
-    spelling: Spelling,
+    text: Printer,
+    costs: &cost::Costs,
 ) -> Result<Value, WriteError> {
-    let text = Printer { spelling };
     let layout = &model.layout;
     let domain = &layout.domain;
     let sampled = samples::sample(model)?;
-    let tables: Vec<Value> = std::iter::once(("dynamics", "dynamics", &plan.dynamics))
-        .chain(plan.motion.as_ref().map(|t| ("motion", "outputs", t)))
-        .map(|(name, what, t)| text.table(name, what, t, plan.n_rigid))
+    let names = [("dynamics", "dynamics"), ("motion", "outputs")];
+    let tables: Vec<Value> = names
+        .iter()
+        .zip(plan.tables())
+        .map(|((name, what), t)| text.table(name, what, t, plan.n_rigid))
         .collect::<Result<_, _>>()?;
     let inequalities: Vec<f64> = domain
         .inequalities
@@ -98,20 +102,18 @@ pub(super) fn facts(
         .map(|k| k.to_string())
         .collect();
     let places = context! {
-        with_gradients => plan.dynamics.gradients || plan.motion.is_some(),
+        with_gradients => plan.tables().any(|t| t.gradients),
         with_powers => plan.tables().any(|t| t.powers),
         with_chebyshev => plan.tables().any(|t| t.gradients && !t.powers),
-        with_basis => plan.has_basis(),
+        with_basis => has_basis(plan),
         tables,
         n_nodes => plan.nodes.len(),
         all_dropped => model.boxes.is_empty(),
-        tree_depth => plan.depth,
+        tree_depth => tree_depth(plan),
         tree => text.tree(plan)?,
         grid => text.grid(plan)?,
         boxes => text.boxes(plan)?,
         entry_lists => text.entry_lists(plan, |g| is_listed(plan, g)),
-        all_lists => text.entry_lists(plan, |g| g.belongs(plan)),
-        inequalities => text.inequalities(model)?,
         entries => entry_map(plan),
         factor_places => factor_places(plan),
         written_out => WRITTEN_OUT,
@@ -130,22 +132,22 @@ pub(super) fn facts(
         n_outputs => plan.n_outputs,
         n_loaded => plan.n_loaded,
         degrees => plan.degrees(),
-        lagrangian => plan.form == ModelForm::Lagrangian,
+        lagrangian => plan.form == Form::Lagrangian,
         has_turn => plan.has_turn(),
-        feedforward_iterations => super::FEEDFORWARD_ITERATIONS,
-        constant_bytes => cost::constant_bytes(plan, spelling.single),
-        stack_bytes => cost::stack_bytes(plan, spelling.single),
-        costs => costs(plan),
+        feedforward_iterations => kernel::ITERATIONS,
+        constant_bytes => cost::constant_bytes(plan, text.single),
+        stack_bytes => costs.stack_bytes(text.single),
+        costs => costs.lines(),
         stable_step => stable_step(&sampled),
         points => text.points(&sampled)?,
         tested_boxes => samples::tested_boxes(model.boxes.len()),
         test_rate => text.list(&sampled.rate)?,
         test_accel => text.list(&sampled.accel)?,
         n_real => text.real(plan.n as f64)?,
-        tolerance => text.real(if spelling.single { 1e-4 } else { 1e-12 })?,
+        tolerance => text.real(if text.single { 1e-4 } else { 1e-12 })?,
     };
-    let single_errors: Vec<String> = if spelling.single {
-        single::single_errors(model, &sampled)?
+    let single_errors: Vec<String> = if text.single {
+        single::single_errors(model, plan, &sampled)
             .iter()
             .map(|e| format!("{:<18} {:.1e}", e.block, e.error))
             .collect()
@@ -215,15 +217,21 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
     })
 }
 
-fn costs(plan: &Plan) -> Vec<String> {
-    let both = cost::costs(plan, false)
-        .into_iter()
-        .zip(cost::costs(plan, true));
-    both.map(|((name, without), (_, with))| {
-        let pair = |c: cost::Cost| format!("{:>15} {:>14}", c.multiplications, c.additions);
-        format!("{name:<18} {}  {}", pair(without), pair(with))
-    })
-    .collect()
+/// The basis is needed: for sums of Chebyshev polynomials, or for second derivatives.
+fn has_basis(plan: &Plan) -> bool {
+    let second = plan.form == Form::Lagrangian || plan.n_outputs > 0;
+    second || plan.tables().any(|t| t.gradients && !t.powers)
+}
+
+fn tree_depth(plan: &Plan) -> usize {
+    let mut depth = vec![0; plan.nodes.len()];
+    for (i, node) in plan.nodes.iter().enumerate() {
+        if node.axis >= 0 {
+            depth[node.low as usize] = depth[i] + 1;
+            depth[node.high as usize] = depth[i] + 1;
+        }
+    }
+    depth.into_iter().max().unwrap_or(0)
 }
 
 /// What the explicit fixed-step integrator tolerates: |λ| dt ≤ 2.6 is inside its region.
@@ -245,7 +253,7 @@ fn entry_map(plan: &Plan) -> BTreeMap<&'static str, Vec<Value>> {
     let fact = |e: &Entry| context! { value => e.value, i => e.i, j => e.j, k => e.k };
     Group::ALL
         .iter()
-        .map(|&g| (g.describe().0, plan.list(g).iter().map(fact).collect()))
+        .map(|&g| (describe(g).0, plan.list(g).iter().map(fact).collect()))
         .collect()
 }
 
@@ -261,9 +269,6 @@ fn is_listed(plan: &Plan, group: Group) -> bool {
 
 /// Where the factor of the mass matrix may differ from zero, column by column.
 fn factor_places(plan: &Plan) -> Vec<Value> {
-    let lists = [Group::MassFactor, Group::MassSlope];
-    let entries = lists.iter().flat_map(|&g| plan.list(g));
-    let places: BTreeSet<(usize, usize)> = entries.map(|e| (e.j, e.i)).collect();
-    let fact = |&(j, i): &(usize, usize)| context! { i, j };
-    places.iter().map(fact).collect()
+    let fact = |[i, j]: &[u8; 2]| context! { i, j };
+    plan.factor_places.iter().map(fact).collect()
 }

@@ -1,32 +1,41 @@
 //! Numbers, tables and lists as templates print them.
 
+use super::groups::describe;
 use super::literal::real;
-use super::plan::{Entry, Group, Plan, PlanTable};
-use super::runs::{Run, n_rows, shape_degree};
 use super::samples;
 use crate::WriteError;
+use kernel::{Entry, Group};
 use minijinja::{Value, context};
+use reducer::reduced_model::plan::{Plan, PlanTable};
 use reducer::reduced_model::{ReducedModel, Status};
 
-/// How a language spells tables and numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spelling {
+/// Prints numbers and, for C, tables.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Printer {
     pub single: bool,
     /// Suffix of single-precision literals.
     pub suffix: &'static str,
-    /// Brackets of nested initialisers.
-    pub open: &'static str,
-    pub close: &'static str,
 }
 
-/// Prints numbers and tables as a language spells them.
-pub(super) struct Printer {
-    pub spelling: Spelling,
+/// Whole numbers as an initialiser of C.
+fn braces<T: ToString>(numbers: &[T]) -> String {
+    format!("{{ {} }}", join(numbers))
+}
+
+fn join<T: ToString>(numbers: &[T]) -> String {
+    let texts: Vec<String> = numbers.iter().map(T::to_string).collect();
+    texts.join(", ")
+}
+
+/// Lines of a table, indented.
+fn lines(rows: impl Iterator<Item = String>) -> String {
+    let rows: Vec<String> = rows.map(|row| format!("    {row}")).collect();
+    rows.join(",\n")
 }
 
 impl Printer {
     pub fn real(&self, value: f64) -> Result<String, WriteError> {
-        real(value, self.spelling.single, self.spelling.suffix)
+        real(value, self.single, self.suffix)
     }
 
     pub fn list(&self, values: &[f64]) -> Result<String, WriteError> {
@@ -36,35 +45,23 @@ impl Printer {
 
     /// Numbers in lines of `width`, indented.
     pub fn rows(&self, values: &[f64], width: usize) -> Result<String, WriteError> {
-        let lines: Result<Vec<_>, WriteError> = values
+        let rows: Result<Vec<_>, WriteError> = values
             .chunks(width.clamp(1, 8))
-            .map(|row| Ok(format!("    {}", self.list(row)?)))
+            .map(|row| self.list(row))
             .collect();
-        Ok(lines?.join(",\n"))
-    }
-
-    fn braces(&self, inside: &str) -> String {
-        format!("{} {inside} {}", self.spelling.open, self.spelling.close)
+        Ok(lines(rows?.into_iter()))
     }
 
     pub fn tree(&self, plan: &Plan) -> Result<String, WriteError> {
-        let lines: Result<Vec<_>, WriteError> = plan
+        let rows: Result<Vec<_>, WriteError> = plan
             .nodes
             .iter()
             .map(|n| {
-                let fields = [
-                    self.real(n.at)?,
-                    n.axis.to_string(),
-                    n.low.to_string(),
-                    n.high.to_string(),
-                ];
-                Ok(format!(
-                    "    {}",
-                    self.record("Node", ["at", "axis", "low", "high"], &fields)
-                ))
+                let places = join(&[n.axis, n.low, n.high]);
+                Ok(format!("{{ {}, {places} }}", self.real(n.at)?))
             })
             .collect();
-        Ok(lines?.join(",\n"))
+        Ok(lines(rows?.into_iter()))
     }
 
     /// The regular grid; nothing where the tree is walked.
@@ -72,68 +69,33 @@ impl Printer {
         let Some(grid) = &plan.grid else {
             return Ok(None);
         };
-        let cuts: Vec<Value> = grid
-            .cuts
-            .iter()
-            .map(|cuts| {
-                // No θ lies beyond the last cell.
-                let ends = [&cuts[..], &[f64::from(f32::MAX)]].concat();
-                Ok(context! { count => ends.len(), values => self.rows(&ends, 6)? })
-            })
-            .collect::<Result<_, WriteError>>()?;
-        let rows: Vec<String> = grid
-            .boxes
-            .chunks(16)
-            .map(|row| {
-                let texts: Vec<String> = row.iter().map(i64::to_string).collect();
-                format!("    {}", texts.join(", "))
-            })
-            .collect();
+        let mut rest = &grid.ends[..];
+        let mut cuts = Vec::new();
+        for count in &grid.cells {
+            let (ends, others) = rest.split_at(*count);
+            rest = others;
+            cuts.push(context! { count => ends.len(), values => self.rows(ends, 6)? });
+        }
         Ok(Some(context! {
             cells => grid.cells.clone(),
             cuts,
             scale => self.list(&grid.scale)?,
             narrow => grid.is_narrow(),
             n_boxes => grid.boxes.len(),
-            boxes => rows.join(",\n"),
+            boxes => lines(grid.boxes.chunks(16).map(join)),
         }))
     }
 
-    /// A record: braces in C, a struct literal where brackets differ.
-    fn record<const K: usize>(
-        &self,
-        name: &str,
-        fields: [&str; K],
-        values: &[String; K],
-    ) -> String {
-        if self.spelling.open == "{" {
-            return self.braces(&values.join(", "));
-        }
-        let pairs: Vec<String> = fields
-            .iter()
-            .zip(values)
-            .map(|(f, v)| format!("{f}: {v}"))
-            .collect();
-        format!("{name} {{ {} }}", pairs.join(", "))
-    }
-
     pub fn boxes(&self, plan: &Plan) -> Result<Vec<Value>, WriteError> {
-        let tables: Vec<&PlanTable> = plan.tables().collect();
-        plan.boxes
-            .iter()
-            .enumerate()
+        let s = plan.n_rigid;
+        let numbers = plan.boxes.chunks_exact(2 * s).enumerate();
+        numbers
             .map(|(i, b)| {
-                let inverse: Vec<f64> = b.half_width.iter().map(|w| 1.0 / w).collect();
-                let places: Vec<String> = tables
-                    .iter()
-                    .flat_map(|t| [t.starts[i], t.box_shapes[i]])
-                    .map(|v| v.to_string())
-                    .collect();
+                let places: Vec<u32> = plan.tables().flat_map(|t| t.places[i]).collect();
                 Ok(context! {
-                    centre => self.list(&b.centre)?,
-                    inverse => self.list(&inverse)?,
-                    places => places.join(", "),
-                    place => places,
+                    centre => self.list(&b[..s])?,
+                    inverse => self.list(&b[s..])?,
+                    places => join(&places),
                 })
             })
             .collect()
@@ -146,28 +108,18 @@ impl Printer {
         t: &PlanTable,
         n_rigid: usize,
     ) -> Result<Value, WriteError> {
-        let mut first = 0;
-        let shapes: Vec<String> = t
-            .shapes
-            .iter()
-            .map(|runs| {
-                let start = first;
-                first += runs.len();
-                let fields = [start, first, n_rows(runs), shape_degree(runs)];
-                let fields = fields.map(|v| v.to_string());
-                let names = ["first_run", "end_run", "rows", "degree"];
-                format!("    {}", self.record("Shape", names, &fields))
-            })
-            .collect();
-        let runs: Vec<String> = t.shapes.iter().flatten().map(|r| self.run(r)).collect();
-        let (term_lists, products) = self.term_lists(t);
-        let common = t.term_lists.first().filter(|_| t.common > 0).map(|list| {
+        let stride = n_rigid + 1;
+        let run = |run: &[u8]| match n_rigid {
+            1 => braces(&run[..1]),
+            _ => format!("{{ {}, {} }}", join(&run[..2]), braces(&run[2..])),
+        };
+        let common = t.common.as_ref().map(|common| {
             context! {
-                boxes => t.common,
-                all => t.common == t.box_shapes.len(),
-                rows => list.rows.len(),
-                degree => list.degree,
-                products => &list.products,
+                boxes => common.boxes,
+                all => common.boxes == t.places.len(),
+                rows => common.rows,
+                degree => common.degree,
+                products => &common.products,
             }
         });
         let width = match t.gradients {
@@ -182,92 +134,39 @@ impl Printer {
             columns => t.columns,
             gradients => t.gradients,
             powers => t.powers,
-            n_terms => t.n_terms().max(1 + 2 * n_rigid),
+            n_terms => t.n_terms.max(1 + n_rigid),
             lanes => t.lanes,
-            n_term_lists => term_lists.len(),
-            term_lists => term_lists.join(",\n"),
+            n_term_lists => t.lists.len(),
+            term_lists => lines(t.lists.iter().map(|l| braces(l))),
             common,
-            n_products => products.len(),
-            products => products.join(",\n"),
+            n_products => t.products.len(),
+            products => lines(t.products.iter().map(|p| braces(p))),
             n_constants => t.constants.len(),
             constants => self.rows(&t.constants, 6)?,
             n_shapes => t.shapes.len(),
-            shapes => shapes.join(",\n"),
-            n_runs => runs.len(),
-            runs => runs.join(",\n"),
+            shapes => lines(t.shapes.iter().map(|s| braces(s))),
+            n_runs => t.runs.len() / stride,
+            runs => lines(t.runs.chunks_exact(stride).map(run)),
             n_coefficients => t.coefficients.len(),
             coefficients => self.rows(&t.coefficients, width)?,
         })
     }
 
-    /// Lists of terms, and the factors of all their products.
-    fn term_lists(&self, t: &PlanTable) -> (Vec<String>, Vec<String>) {
-        let mut products = Vec::new();
-        let lists = t
-            .term_lists
-            .iter()
-            .map(|list| {
-                let first = products.len();
-                products.extend(list.products.iter().map(|&(left, right)| {
-                    let fields = [left, right].map(|v| v.to_string());
-                    format!("    {}", self.record("Product", ["left", "right"], &fields))
-                }));
-                let fields = [list.degree, first, products.len()].map(|v| v.to_string());
-                let names = ["degree", "first_product", "end_product"];
-                format!("    {}", self.record("TermList", names, &fields))
-            })
-            .collect();
-        (lists, products)
-    }
-
-    fn run(&self, run: &Run) -> String {
-        if run.degrees.is_empty() {
-            return format!(
-                "    {}",
-                self.record("Run", ["count"], &[run.count.to_string()])
-            );
-        }
-        let degrees: Vec<String> = run.degrees.iter().map(u8::to_string).collect();
-        let degrees = self.braces(&degrees.join(", "));
-        let fields = [run.count.to_string(), run.folds.to_string(), degrees];
-        format!(
-            "    {}",
-            self.record("Run", ["count", "folds", "degree"], &fields)
-        )
-    }
-
-    pub fn inequalities(&self, model: &ReducedModel) -> Result<Vec<Value>, WriteError> {
-        let domain = &model.layout.domain;
-        domain
-            .inequalities
-            .iter()
-            .map(|i| {
-                let coefficients = self.list(&i.coefficients)?;
-                Ok(context! { coefficients, bound => self.real(i.bound)? })
-            })
-            .collect()
-    }
-
     pub fn entry_lists(&self, plan: &Plan, wanted: impl Fn(Group) -> bool) -> Vec<Value> {
-        let line = |e: &Entry| {
-            let fields = [e.value, e.i, e.j, e.k].map(|v| v.to_string());
-            format!(
-                "    {}",
-                self.record("Entry", ["value", "i", "j", "k"], &fields)
-            )
+        let numbers = |e: &Entry| {
+            let indices = [e.i, e.j, e.k].map(u32::from);
+            braces(&[&[e.value][..], &indices].concat())
         };
-        Group::ALL
-            .iter()
-            .filter(|&&g| wanted(g))
-            .map(|&g| {
-                let (name, comment) = g.describe();
-                let rows: Vec<String> = plan.list(g).iter().map(line).collect();
+        let groups = Group::ALL.into_iter().filter(|g| wanted(*g));
+        groups
+            .map(|g| {
+                let (name, comment) = describe(g);
+                let list = plan.list(g);
                 context! {
                     name,
-                    upper => name.to_ascii_uppercase(),
                     comment,
-                    count => rows.len(),
-                    rows => rows.join(",\n"),
+                    count => list.len(),
+                    rows => lines(list.iter().map(numbers)),
                 }
             })
             .collect()
@@ -297,20 +196,20 @@ impl Printer {
     pub fn parameters(&self, model: &ReducedModel, plan: &Plan) -> Result<Value, WriteError> {
         let p = &model.layout.parameters;
         let zeros = vec![0.0; model.layout.n_rigid];
+        let held = plan.model().held;
         // Nothing where the model holds nothing that is free.
-        let held = |values: &[f64]| -> Result<Option<String>, WriteError> {
-            let any = values.iter().any(|v| *v != 0.0);
+        let list = |values: &[f64]| -> Result<Option<String>, WriteError> {
+            let any = !values.is_empty();
             any.then(|| self.list(values)).transpose()
         };
-        let terms = [Group::GravityPotential, Group::GravityForce];
         Ok(context! {
             runtime_gravity => p.gravity_at_runtime,
-            gravity_terms => terms.iter().any(|g| !plan.list(*g).is_empty()),
+            gravity_terms => plan.model().has_gravity_terms(),
             has_gravity => p.gravity_at_runtime || plan.n_outputs > 0,
             held => context! {
-                payload_mass => held(&p.payload_mass)?,
-                rotor_inertia => held(&p.rotor_inertia)?,
-                viscous => held(&p.viscous)?,
+                payload_mass => list(held.payload_mass)?,
+                rotor_inertia => list(held.rotor_inertia)?,
+                viscous => list(held.viscous)?,
             },
             nominal => context! {
                 gravity => self.list(&p.gravity)?,
@@ -323,11 +222,15 @@ impl Printer {
         })
     }
 
-    /// Literals that kernels need.
+    /// Literals that templates need.
     pub fn numbers(&self) -> Result<Value, WriteError> {
-        let single = self.spelling.single;
+        use kernel::Number;
+        let (settled, near) = match self.single {
+            true => (f64::from(f32::SETTLED), f64::from(f32::NEAR)),
+            false => (f64::SETTLED, f64::NEAR),
+        };
         Ok(context! {
-            single,
+            single => self.single,
             zero => self.real(0.0)?,
             half => self.real(0.5)?,
             one => self.real(1.0)?,
@@ -337,12 +240,11 @@ impl Printer {
             billion => self.real(1e9)?,
             minus_billion => self.real(-1e9)?,
             pi => self.real(std::f64::consts::PI)?,
-            // Energies go with the square.
-            converged => self.real(super::FEEDFORWARD_CONVERGED[usize::from(single)].powi(2))?,
-            near => self.real(super::FEEDFORWARD_NEAR[usize::from(single)].powi(2))?,
+            converged => self.real(settled)?,
+            near => self.real(near)?,
             modal_width => self.real(1.0 / 64.0)?,
             series_terms => 14,
-            overflow => self.real(if single { 1e30 } else { 1e300 })?,
+            overflow => self.real(if self.single { 1e30 } else { 1e300 })?,
         })
     }
 }

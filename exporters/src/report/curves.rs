@@ -252,9 +252,7 @@ fn evaluated(
     work: &mut Workspace,
 ) -> (Option<ModelCoefficients>, Vec<f64>) {
     match evaluator.coefficients(theta, work) {
-        Ok(mut c) if c.status < Status::Undefined => {
-            // Large, and not shown.
-            c.mass_gradient = Vec::new();
+        Ok(c) if c.status < Status::Undefined => {
             let hz = evaluator.frequencies_hz(&c);
             (Some(c), hz)
         }

@@ -2,6 +2,8 @@
 //! behaviour, within MISRA C but for listed deviations, proven free of run-time errors, and at home
 //! on a microcontroller.
 
+#[path = "../support/dual.rs"]
+mod dual;
 #[path = "../support/generated.rs"]
 mod generated;
 #[path = "../support/mod.rs"]
@@ -9,10 +11,10 @@ mod support;
 
 mod contracts;
 mod cortex;
+mod derivatives;
 mod driver;
 mod equality;
 mod feedforward;
-mod jets;
 mod misra;
 mod models;
 mod points;

@@ -1,7 +1,7 @@
 //! States at which implementations are compared.
 
 use crate::support::Numbers;
-use reducer::reduced_model::{ReducedModel, TreeNode};
+use reducer::reduced_model::ReducedModel;
 
 /// A state with accelerations, and what the caller adds to the nominal model.
 pub struct Point {
@@ -126,35 +126,4 @@ pub fn points(model: &ReducedModel, faces: bool) -> Vec<Point> {
             }
         })
         .collect()
-}
-
-/// θ as it is used: wrapped or put to the domain; and the box that holds it, if one does.
-pub fn used(model: &ReducedModel, theta: &[f64]) -> (Vec<f64>, Option<usize>) {
-    let domain = &model.layout.domain;
-    let used: Vec<f64> = (0..theta.len())
-        .map(|k| {
-            let (lower, upper) = (domain.lower[k], domain.upper[k]);
-            let inside = (lower..=upper).contains(&theta[k]);
-            if domain.periodic[k] && !inside {
-                lower + (theta[k] - lower).rem_euclid(upper - lower)
-            } else {
-                theta[k].clamp(lower, upper)
-            }
-        })
-        .collect();
-    let mut node = 0;
-    loop {
-        match &model.tree[node] {
-            TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            } => {
-                node = if used[*axis] < *at { *low } else { *high };
-            }
-            TreeNode::Leaf { index } => return (used, Some(*index)),
-            TreeNode::Dropped { .. } => return (used, None),
-        }
-    }
 }

@@ -1,12 +1,11 @@
 //! Triangular factors and their derivatives; quaternions and theirs. Matrices row-major n×n.
 
-use crate::reduced_model::factor_upper;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
 /// Upper triangular U with A = U Uᵀ, absent where A is not positive definite.
 pub(super) fn upper_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut u = a.to_vec();
-    factor_upper(&mut u, n).then_some(u)
+    kernel::factor(&mut u, n).then_some(u)
 }
 
 /// The upper triangular dU with dA = dU Uᵀ + U dUᵀ.

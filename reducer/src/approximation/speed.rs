@@ -11,7 +11,8 @@ use super::store::SampleStore;
 use super::terms::total_degree;
 use super::{Approximation, ApproximationError, SampleDatabase, approximate_by, probe};
 use crate::description::mechanism::Form;
-use crate::reduced_model::{ModelForm, ModelLayout, inverse_dynamics_operations};
+use crate::reduced_model::plan::Plan;
+use crate::reduced_model::{ModelForm, ModelLayout, inverse_dynamics_cost};
 
 /// Degrees that may be the fastest; one above is worth less than another box.
 const DEGREES: std::ops::RangeInclusive<usize> = 2..=4;
@@ -52,10 +53,11 @@ pub(super) fn approximate(
         let components = find_components(layout, form, &probes);
         candidates.extend(DEGREES.filter(|d| *d <= rules.max_degree).map(|degree| {
             let terms = total_degree(layout.n_rigid, degree);
+            let plan = Plan::of_terms(layout, form, &components, &terms);
             Candidate {
                 form,
                 degree,
-                operations: inverse_dynamics_operations(form, &terms, &components.dynamics),
+                operations: inverse_dynamics_cost(&plan).multiplications,
             }
         }));
     }

@@ -220,7 +220,7 @@ impl Context<'_> {
             reached: false,
             errors: Vec::new(),
         });
-        let evaluator = Evaluator::prepared(&model);
+        let evaluator = Evaluator::trial(&model);
         let mut work = Workspace::default();
         let mut found = ModelCoefficients::default();
         let measure = self.rules.measure();

@@ -1,8 +1,7 @@
 //! All coefficients of the equations of motion at one θ, η^δ = 0.
 
-use super::dynamics::reset;
+use super::OutputMotion;
 use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
-use super::{Component, ModelForm, OutputMotion};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,8 +12,6 @@ use std::collections::BTreeMap;
 pub struct ModelCoefficients {
     /// M̄.
     pub mass: Vec<f64>,
-    /// ∂M̄/∂η_i, n matrices; empty in the `direct` form, which does not store them.
-    pub mass_gradient: Vec<Vec<f64>>,
     /// h̄_ijk, index (i·n + j)·n + k.
     pub gyroscopic: Vec<f64>,
     /// K̄.
@@ -93,24 +90,10 @@ impl Evaluator<'_> {
         work: &mut Workspace,
         out: &mut ModelCoefficients,
     ) -> Result<(), EvaluationError> {
-        self.dynamics_into(theta, work, out)?;
+        let mut map = vec![0.0; self.model.layout.loaded.len() * self.n()];
+        self.fill(theta, work, &mut map, out)?;
+        out.load_map = map.chunks(self.n()).map(<[f64]>::to_vec).collect();
         self.fill_outputs(theta, out, work)
-    }
-
-    /// Zero coefficients with the status of θ, which is located.
-    fn located(
-        &self,
-        theta: &[f64],
-        work: &mut Workspace,
-        out: &mut ModelCoefficients,
-    ) -> Result<(), EvaluationError> {
-        check_length("theta", theta.len(), self.n_rigid())?;
-        out.reset(self.n(), self.model.layout.loaded.len());
-        out.status = self.locate(theta, work);
-        if self.model.form == ModelForm::Direct || out.status >= Status::Undefined {
-            out.mass_gradient.clear();
-        }
-        Ok(())
     }
 
     /// All coefficients but those of outputs and loads, which are zero.
@@ -120,33 +103,63 @@ impl Evaluator<'_> {
         work: &mut Workspace,
         out: &mut ModelCoefficients,
     ) -> Result<(), EvaluationError> {
-        self.located(theta, work, out)?;
-        if out.status >= Status::Undefined {
-            return Ok(());
-        }
-        self.evaluate_dynamics(work);
-        self.fill_values(out, work);
-        if self.model.form == ModelForm::Lagrangian {
-            self.fill_derived(out, work);
-        }
-        if self.model.layout.parameters.gravity_at_runtime {
-            self.fill_gravity(out, work);
-        } else if !self.stores_gravity() {
-            out.gravity.clone_from(&out.force);
-        }
-        self.add_to_coefficients(out, work);
+        self.fill(theta, work, &mut [], out)?;
+        out.load_map = vec![vec![0.0; self.n()]; self.model.layout.loaded.len()];
+        out.outputs.clear();
         Ok(())
     }
 
-    /// The coefficients of outputs and loads; the rest is zero.
+    /// Blocks of the dynamics, and the load map unless it is empty.
+    fn fill(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+        load_map: &mut [f64],
+        out: &mut ModelCoefficients,
+    ) -> Result<(), EvaluationError> {
+        let n = self.n();
+        check_length("theta", theta.len(), self.n_rigid())?;
+        for matrix in [&mut out.mass, &mut out.stiffness, &mut out.damping] {
+            matrix.resize(n * n, 0.0);
+        }
+        out.gyroscopic.resize(n * n * n, 0.0);
+        out.force.resize(n, 0.0);
+        out.gravity.resize(n, 0.0);
+        let mut into = kernel::Coefficients {
+            mass: &mut out.mass,
+            gyroscopic: &mut out.gyroscopic,
+            stiffness: &mut out.stiffness,
+            damping: &mut out.damping,
+            force: &mut out.force,
+            gravity: &mut out.gravity,
+            load_map,
+        };
+        let (m, p) = (self.plan.model(), self.parameters());
+        let scratch = work.scratch(&self.plan);
+        out.status = kernel::coefficients(&m, p.as_ref(), theta, &mut into, scratch).into();
+        out.gravity_axes.clear();
+        if m.has_gravity_terms() && out.status < Status::Undefined {
+            let mut axes = vec![0.0; 3 * n];
+            let scratch = work.scratch(&self.plan);
+            let status = kernel::gravity_axes(&m, p.as_ref(), theta, &mut axes, scratch);
+            out.status = out.status.max(status.into());
+            out.gravity_axes = axes.chunks(n).map(<[f64]>::to_vec).collect();
+        }
+        Ok(())
+    }
+
+    /// The coefficients of outputs; the rest is zero.
     pub(crate) fn outputs_into(
         &self,
         theta: &[f64],
         work: &mut Workspace,
         out: &mut ModelCoefficients,
     ) -> Result<(), EvaluationError> {
-        self.located(theta, work, out)?;
-        out.mass_gradient.clear();
+        *out = ModelCoefficients::default();
+        let mut map = vec![0.0; self.model.layout.loaded.len() * self.n()];
+        let (m, scratch) = (self.plan.model(), work.scratch(&self.plan));
+        out.status = kernel::load_map(&m, theta, &mut map, scratch).into();
+        out.load_map = map.chunks(self.n()).map(<[f64]>::to_vec).collect();
         self.fill_outputs(theta, out, work)
     }
 
@@ -156,14 +169,13 @@ impl Evaluator<'_> {
         out: &mut ModelCoefficients,
         work: &mut Workspace,
     ) -> Result<(), EvaluationError> {
-        if out.status >= Status::Undefined {
-            return Ok(());
+        out.outputs.clear();
+        if out.status < Status::Undefined {
+            let n = self.n();
+            let mut eta = vec![0.0; n];
+            eta[..theta.len()].copy_from_slice(theta);
+            out.outputs = self.outputs(&eta, &vec![0.0; n], work)?.0;
         }
-        let n = self.n();
-        let mut eta = vec![0.0; n];
-        eta[..theta.len()].copy_from_slice(theta);
-        out.load_map = self.load_map(work);
-        out.outputs = self.outputs(&eta, &vec![0.0; n], work)?.0;
         Ok(())
     }
 
@@ -207,144 +219,12 @@ impl Evaluator<'_> {
         })
     }
 
-    fn stores_gravity(&self) -> bool {
-        let lists = &self.model.components;
-        let is_gravity = |c: &Component| matches!(c, Component::Gravity { .. });
-        lists.dynamics.iter().any(is_gravity)
-            || lists.constants.iter().any(|c| is_gravity(&c.component))
-    }
-
-    /// Blocks that are stored or need no derivative; U₀ goes to `work.factor`.
-    fn fill_values(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
-        let n = self.n();
-        let (u, l, d) = (
-            &mut work.factor,
-            &mut work.stiffness_factor,
-            &mut work.damping_factor,
-        );
-        for factor in [&mut *u, &mut *l, &mut *d] {
-            reset(factor, n * n);
-        }
-        let set = |a: &mut [f64], row: usize, column: usize, v: f64| {
-            a[row * n + column] = v;
-            a[column * n + row] = v;
-        };
-        self.visit_dynamics(&work.values, &[], |component, v, _| match component {
-            Component::MassFactor { row, column } => u[row * n + column] = v,
-            Component::StiffnessFactor { row, column } => l[row * n + column] = v,
-            Component::DampingFactor { row, column } => d[row * n + column] = v,
-            Component::Mass { row, column } => set(&mut out.mass, row, column, v),
-            Component::Stiffness { row, column } => set(&mut out.stiffness, row, column, v),
-            Component::Damping { row, column } => set(&mut out.damping, row, column, v),
-            Component::Gyroscopic { row, first, second } => {
-                out.gyroscopic[(row * n + first) * n + second] = v;
-                out.gyroscopic[(row * n + second) * n + first] = v;
-            }
-            Component::Force { row } => out.force[row] = v,
-            Component::Gravity { row } => out.gravity[row] = v,
-            _ => {}
-        });
-        add_product(&mut out.stiffness, l, l, n, 0.5, lower);
-        add_product(&mut out.damping, d, d, n, 0.5, lower);
-    }
-
-    /// Gravity per axis, and the share of the given vector in the forces.
-    fn fill_gravity(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
-        let (n, s) = (self.n(), self.n_rigid());
-        let mut axes = vec![vec![0.0; n]; 3];
-        self.visit_dynamics(&work.values, &[], |component, v, _| {
-            if let Component::GravityForce { row, axis } = component {
-                axes[axis][row] = v;
-            }
-        });
-        if self.model.form == ModelForm::Lagrangian {
-            let mut direction = vec![0.0; s];
-            for k in 0..s {
-                direction[k] = 1.0;
-                self.evaluate_rates(&direction, work);
-                direction[k] = 0.0;
-                self.visit_dynamics(&work.values, &work.rates, |component, _, dv| {
-                    if let Component::GravityPotential { axis } = component {
-                        axes[axis][k] = -dv;
-                    }
-                });
-            }
-        }
-        for (axis, pull) in axes.iter().zip(self.gravity) {
-            for (i, per_unit) in axis.iter().enumerate() {
-                out.gravity[i] += pull * per_unit;
-                out.force[i] += pull * per_unit;
-            }
-        }
-        out.gravity_axes = axes;
-    }
-
-    /// `lagrangian`: M̄, its gradient, h̄ and the force on θ from U₀, U_d and U(θ).
-    fn fill_derived(&self, out: &mut ModelCoefficients, work: &mut Workspace) {
-        let (n, s) = (self.n(), self.n_rigid());
-        let mut slopes = std::mem::take(&mut work.factor_slopes);
-        reset(&mut slopes, n * n * n);
-        let mut direction = vec![0.0; s];
-        for k in 0..s {
-            direction[k] = 1.0;
-            self.evaluate_rates(&direction, work);
-            direction[k] = 0.0;
-            self.visit_dynamics(
-                &work.values,
-                &work.rates,
-                |component, _, dv| match component {
-                    Component::MassFactor { row, column } => {
-                        slopes[(k * n + row) * n + column] = dv
-                    }
-                    Component::Potential => out.force[k] = -dv,
-                    _ => {}
-                },
-            );
-        }
-        self.visit_dynamics(&work.values, &[], |component, v, _| {
-            if let Component::MassFactorSlope {
-                coordinate,
-                row,
-                column,
-            } = component
-            {
-                slopes[(coordinate * n + row) * n + column] = v;
-            }
-        });
-        let u = &work.factor;
-        add_product(&mut out.mass, u, u, n, 0.5, upper);
-        out.mass_gradient.resize_with(n, Vec::new);
-        for (gradient, du) in out.mass_gradient.iter_mut().zip(slopes.chunks_exact(n * n)) {
-            reset(gradient, n * n);
-            add_product(gradient, du, u, n, 1.0, upper);
-        }
-        christoffel(&out.mass_gradient, n, &mut out.gyroscopic);
-        work.factor_slopes = slopes;
-    }
-
     /// √eig(K̄^ιι, M̄^ιι)/2π, ascending; empty without internal modes.
     pub fn frequencies_hz(&self, c: &ModelCoefficients) -> Vec<f64> {
         let internal: Vec<usize> = (0..self.n())
             .filter(|&i| self.model.layout.coordinates[i].kind == super::CoordinateKind::Internal)
             .collect();
         frequencies_hz(&c.mass, &c.stiffness, self.n(), &internal)
-    }
-}
-
-impl ModelCoefficients {
-    /// Everything zero but the gradient of the mass, which is left as it is.
-    fn reset(&mut self, n: usize, n_loaded: usize) {
-        for matrix in [&mut self.mass, &mut self.stiffness, &mut self.damping] {
-            reset(matrix, n * n);
-        }
-        reset(&mut self.gyroscopic, n * n * n);
-        for vector in [&mut self.force, &mut self.gravity] {
-            reset(vector, n);
-        }
-        self.gravity_axes.clear();
-        self.load_map.resize_with(n_loaded, Vec::new);
-        self.load_map.iter_mut().for_each(|row| reset(row, n));
-        self.outputs.clear();
     }
 }
 
@@ -357,42 +237,6 @@ pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize, h: &mut [f64]) {
                     * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
                 h[(i * n + j) * n + k] = value;
                 h[(i * n + k) * n + j] = value;
-            }
-        }
-    }
-}
-
-/// Columns where rows i and j ≤ i of upper triangular factors are both filled.
-fn upper(i: usize, _: usize, n: usize) -> std::ops::Range<usize> {
-    i..n
-}
-
-/// The same of lower triangular factors.
-fn lower(_: usize, j: usize, _: usize) -> std::ops::Range<usize> {
-    0..j + 1
-}
-
-/// out += scale (A Bᵀ + B Aᵀ) for triangular A and B.
-fn add_product(
-    out: &mut [f64],
-    a: &[f64],
-    b: &[f64],
-    n: usize,
-    scale: f64,
-    columns: fn(usize, usize, usize) -> std::ops::Range<usize>,
-) {
-    let row = |i: usize| i * n..(i + 1) * n;
-    for i in 0..n {
-        let (ai, bi) = (&a[row(i)], &b[row(i)]);
-        for j in 0..=i {
-            let (aj, bj) = (&a[row(j)], &b[row(j)]);
-            let mut sum = 0.0;
-            for k in columns(i, j, n) {
-                sum += ai[k] * bj[k] + bi[k] * aj[k];
-            }
-            out[i * n + j] += scale * sum;
-            if j < i {
-                out[j * n + i] += scale * sum;
             }
         }
     }

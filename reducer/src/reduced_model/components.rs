@@ -1,5 +1,6 @@
 //! What a stored number means.
 
+use kernel::Group;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,15 +130,60 @@ pub enum Component {
 }
 
 impl Component {
+    /// The group of the kernel that uses it, and its indices there.
+    pub fn place(self) -> (Group, [usize; 4]) {
+        match self {
+            Self::MassFactor { row, column } => (Group::MassFactor, [row, column, 0, 0]),
+            Self::MassFactorSlope {
+                coordinate,
+                row,
+                column,
+            } => (Group::MassSlope, [row, column, coordinate, 0]),
+            Self::Potential => (Group::Potential, [0; 4]),
+            Self::Force { row } => (Group::Force, [row, 0, 0, 0]),
+            Self::Gravity { row } => (Group::Gravity, [row, 0, 0, 0]),
+            Self::GravityPotential { axis } => (Group::GravityPotential, [0, 0, axis, 0]),
+            Self::GravityForce { row, axis } => (Group::GravityForce, [row, 0, axis, 0]),
+            Self::StiffnessFactor { row, column } => (Group::StiffnessFactor, [row, column, 0, 0]),
+            Self::DampingFactor { row, column } => (Group::DampingFactor, [row, column, 0, 0]),
+            Self::Damping { row, column } => (Group::Damping, [row, column, 0, 0]),
+            Self::Mass { row, column } => (Group::Mass, [row, column, 0, 0]),
+            Self::Gyroscopic { row, first, second } => (Group::Gyroscopic, [row, first, second, 0]),
+            Self::Stiffness { row, column } => (Group::Stiffness, [row, column, 0, 0]),
+            Self::Position { output, axis } => (Group::Position, [axis, 0, output, 0]),
+            Self::Quaternion { output, entry } => (Group::Quaternion, [entry, 0, output, 0]),
+            Self::Amplitude {
+                output,
+                row,
+                coordinate,
+            } => (Group::Amplitude, [row, coordinate, output, 0]),
+            Self::LoadMap { loaded, coordinate } => (Group::LoadMap, [loaded, coordinate, 0, 0]),
+        }
+    }
+
     /// It belongs to the table of outputs.
     pub fn is_output(self) -> bool {
-        matches!(
-            self,
-            Self::Position { .. }
-                | Self::Quaternion { .. }
-                | Self::Amplitude { .. }
-                | Self::LoadMap { .. }
-        )
+        match self.place().0 {
+            Group::Position | Group::Quaternion | Group::Amplitude | Group::LoadMap => true,
+            Group::MassFactor
+            | Group::MassSlope
+            | Group::StiffnessFactor
+            | Group::DampingFactor
+            | Group::Mass
+            | Group::Gyroscopic
+            | Group::Stiffness
+            | Group::Damping
+            | Group::Force
+            | Group::Potential
+            | Group::Gravity
+            | Group::GravityPotential
+            | Group::GravityForce => false,
+        }
+    }
+
+    /// An energy: forces are its derivatives.
+    pub fn is_energy(self) -> bool {
+        matches!(self.place().0, Group::Potential | Group::GravityPotential)
     }
 }
 

@@ -1,11 +1,9 @@
-//! Finding the box of a configuration, and the memory an evaluation works in.
+//! A model made ready for evaluation, and the memory an evaluation works in.
 
-use super::polynomial::{FlatTable, PolynomialValues};
-use super::{Component, Constant, InvalidModel, Parameters, ReducedModel, TreeNode};
+use super::plan::{Plan, Purpose};
+use super::{InvalidModel, Parameters, ReducedModel};
+use kernel::{Load, Number, Scratch};
 use serde::{Deserialize, Serialize};
-
-/// Periods, at most, by which a periodic coordinate is wrapped: beyond, little is left of its digits.
-const MOST_PERIODS: f64 = 1e9;
 
 /// How an evaluation went. Ordered by severity; statuses combine by maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,89 +32,134 @@ pub struct EvaluationError {
     pub found: usize,
 }
 
-/// A validated model, ready to be evaluated. Immutable; share it between threads and give each
-/// its own [`Workspace`].
+impl From<kernel::Status> for Status {
+    fn from(status: kernel::Status) -> Self {
+        match status {
+            kernel::Status::Ok => Self::Inside,
+            kernel::Status::Clamped => Self::Clamped,
+            kernel::Status::Undefined => Self::Undefined,
+            kernel::Status::NotFinite => Self::NotFinite,
+        }
+    }
+}
+
+/// A validated model, ready to be evaluated by the kernel in `f64`. Immutable; share it between threads and
+/// give each its own [`Workspace`].
 #[derive(Debug, Clone)]
 pub struct Evaluator<'m> {
     pub(super) model: &'m ReducedModel,
-    pub(super) dynamics: Vec<FlatTable>,
-    pub(super) outputs: Vec<FlatTable>,
-    pub(super) dynamic_constants: Vec<Constant>,
-    pub(super) output_constants: Vec<Constant>,
-    /// Gravity on the mechanism where the model holds it per axis.
-    pub(super) gravity: [f64; 3],
-    /// What differs from the stored model; absent where nothing does.
-    pub(super) added: Option<Parameters>,
-    finite: bool,
+    pub(super) plan: Plan,
+    pub(super) parameters: Option<Parameters>,
 }
 
 /// Memory of evaluations; after the first call with a model nothing is allocated.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    pub(super) theta: Vec<f64>,
-    pub(super) box_index: usize,
-    pub(super) dynamics_at: PolynomialValues,
-    pub(super) outputs_at: PolynomialValues,
-    pub(super) values: Vec<f64>,
-    pub(super) rates: Vec<f64>,
-    pub(super) weights: Vec<f64>,
-    pub(super) scratch: Vec<f64>,
-    pub(super) factor: Vec<f64>,
-    pub(super) factor_rate: Vec<f64>,
-    /// ∂U/∂η_i, one after the other.
-    pub(super) factor_slopes: Vec<f64>,
-    pub(super) stiffness_factor: Vec<f64>,
-    pub(super) damping_factor: Vec<f64>,
-    pub(super) vectors: [Vec<f64>; 5],
-    pub(super) bias: Vec<f64>,
+    pub(super) numbers: Memory<f64>,
+}
+
+/// The same for any kind of number.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory<R> {
+    pub(super) scratch: Vec<R>,
+    /// Parameters, one list after the other.
+    pub(super) parameters: Vec<R>,
+    pub(super) mass: Vec<R>,
+    pub(super) bias: Vec<R>,
+    pub(super) block: Vec<R>,
     pub(super) free: Vec<usize>,
-    pub(super) block: Vec<f64>,
-    pub(super) extra: Vec<f64>,
+}
+
+impl<R> Default for Memory<R> {
+    fn default() -> Self {
+        Self {
+            scratch: Vec::new(),
+            parameters: Vec::new(),
+            mass: Vec::new(),
+            bias: Vec::new(),
+            block: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+/// Memory for a call with the plan.
+pub(super) fn scratch<'w, R: Number>(memory: &'w mut Vec<R>, plan: &Plan) -> Scratch<'w, R> {
+    let needed = plan.memory();
+    if memory.len() < needed {
+        memory.resize(needed, R::ZERO);
+    }
+    Scratch::new(memory)
+}
+
+impl Workspace {
+    /// Memory for a call with the plan.
+    pub(super) fn scratch(&mut self, plan: &Plan) -> Scratch<'_, f64> {
+        scratch(&mut self.numbers.scratch, plan)
+    }
 }
 
 impl<'m> Evaluator<'m> {
     /// Validates the model and prepares its tables.
     pub fn new(model: &'m ReducedModel) -> Result<Self, InvalidModel> {
         model.validate()?;
-        Ok(Self::prepared(model))
+        Ok(Self::planned(model, Purpose::Evaluation))
     }
 
-    /// Prepares the tables of a model that is valid by the way it was made.
-    pub(crate) fn prepared(model: &'m ReducedModel) -> Self {
-        let s = model.layout.n_rigid;
-        let lists = &model.components;
-        let constants = |output: bool| {
-            let of_kind = |c: &&Constant| c.component.is_output() == output;
-            lists.constants.iter().filter(of_kind).copied().collect()
-        };
-        let flat = |table, n| FlatTable::new(table, s, n);
+    /// Prepares, for a few evaluations, a model that is valid by the way it was made.
+    pub(crate) fn trial(model: &'m ReducedModel) -> Self {
+        Self::planned(model, Purpose::Trial)
+    }
+
+    fn planned(model: &'m ReducedModel, purpose: Purpose) -> Self {
         Self {
             model,
-            dynamics: model
-                .boxes
-                .iter()
-                .map(|b| flat(&b.dynamics, lists.dynamics.len()))
-                .collect(),
-            outputs: model
-                .boxes
-                .iter()
-                .map(|b| flat(&b.outputs, lists.outputs.len()))
-                .collect(),
-            dynamic_constants: constants(false),
-            output_constants: constants(true),
-            gravity: model.layout.parameters.gravity,
-            added: None,
-            finite: true,
+            plan: Plan::new(model, purpose),
+            parameters: None,
         }
     }
 
     /// The same model with other parameters. Where one is not finite, every status is `not_finite`.
     pub fn with_parameters(mut self, parameters: Parameters) -> Result<Self, EvaluationError> {
         parameters.check(&self.model.layout)?;
-        self.finite = parameters.is_finite();
-        self.gravity = parameters.gravity;
-        self.added = Some(parameters.beyond(&self.model.layout.parameters));
+        self.parameters = Some(parameters);
         Ok(self)
+    }
+
+    /// Parameters as the kernel wants them.
+    pub(super) fn parameters(&self) -> Option<kernel::Parameters<'_, f64>> {
+        self.parameters.as_ref().map(Parameters::view)
+    }
+
+    /// The same in other numbers.
+    pub(super) fn parameters_in<'p, R: Load<f64>>(
+        &self,
+        memory: &'p mut Vec<R>,
+    ) -> Option<kernel::Parameters<'p, R>> {
+        let p = self.parameters.as_ref()?;
+        let lists = [
+            &p.payload_mass,
+            &p.rotor_inertia,
+            &p.viscous,
+            &p.coulomb,
+            &p.coulomb_rate,
+        ];
+        memory.clear();
+        memory.extend(lists.into_iter().flatten().map(|v| R::load(*v)));
+        let mut rest = &memory[..];
+        let [payload_mass, rotor_inertia, viscous, coulomb, coulomb_rate] = lists.map(|list| {
+            let (list, others) = rest.split_at(list.len());
+            rest = others;
+            list
+        });
+        Some(kernel::Parameters {
+            payload_mass,
+            gravity: p.gravity.map(R::load),
+            rotor_inertia,
+            viscous,
+            coulomb,
+            coulomb_rate,
+        })
     }
 
     /// The model.
@@ -138,95 +181,14 @@ impl<'m> Evaluator<'m> {
     pub fn status(&self, theta: &[f64], work: &mut Workspace) -> Result<Status, EvaluationError> {
         let s = self.n_rigid();
         check_length("theta", theta.len().min(s), s)?;
-        Ok(self.locate(&theta[..s], work))
-    }
-
-    /// Puts θ into the domain, finds its box and leaves both in the workspace.
-    pub(super) fn locate(&self, theta: &[f64], work: &mut Workspace) -> Status {
-        if !self.finite || theta.iter().any(|v| !v.is_finite()) {
-            return Status::NotFinite;
-        }
-        let domain = &self.model.layout.domain;
-        let mut status = Status::Inside;
-        work.theta.clear();
-        for (k, &value) in theta.iter().enumerate() {
-            let (lower, upper) = (domain.lower[k], domain.upper[k]);
-            let width = upper - lower;
-            let periods = (value - lower) / width;
-            let outside = !(lower..=upper).contains(&value);
-            let inside = if domain.periodic[k] && outside && periods.abs() < MOST_PERIODS {
-                // Rounding may lead beyond an end, which is the same configuration.
-                (lower + (value - lower).rem_euclid(width)).clamp(lower, upper)
-            } else {
-                value
-            };
-            let put = inside.clamp(lower, upper);
-            if put != inside {
-                status = Status::Clamped;
-            }
-            work.theta.push(put);
-        }
-        if !domain.inequalities.iter().all(|i| i.holds(&work.theta)) {
-            return Status::Undefined;
-        }
-        match self.find_box(&work.theta) {
-            Some(index) => work.box_index = index,
-            None => return Status::Undefined,
-        }
-        status
-    }
-
-    fn find_box(&self, theta: &[f64]) -> Option<usize> {
-        let mut node = 0;
-        loop {
-            match &self.model.tree[node] {
-                TreeNode::Split {
-                    axis,
-                    at,
-                    low,
-                    high,
-                } => node = if theta[*axis] < *at { *low } else { *high },
-                TreeNode::Leaf { index } => return Some(*index),
-                TreeNode::Dropped { .. } => return None,
-            }
-        }
-    }
-
-    /// Values of the dynamics' polynomials at the located θ.
-    pub(super) fn evaluate_dynamics(&self, work: &mut Workspace) {
-        let b = &self.model.boxes[work.box_index];
-        let table = &self.dynamics[work.box_index];
-        table.locate(&work.theta, &b.lower, &b.upper, &mut work.dynamics_at);
-        work.values
-            .resize(self.model.components.dynamics.len(), 0.0);
-        table.values(&work.dynamics_at, &mut work.values);
-    }
-
-    /// Derivatives of the dynamics' polynomials along `direction` in θ, after the values.
-    pub(super) fn evaluate_rates(&self, direction: &[f64], work: &mut Workspace) {
-        let table = &self.dynamics[work.box_index];
-        work.rates.resize(self.model.components.dynamics.len(), 0.0);
-        table.directional(
-            &work.dynamics_at,
-            direction,
-            &mut work.scratch,
-            &mut work.rates,
-        );
-    }
-
-    /// Calls `visit` with every component of the dynamics that is not zero, its value and rate.
-    pub(super) fn visit_dynamics(
-        &self,
-        values: &[f64],
-        rates: &[f64],
-        mut visit: impl FnMut(Component, f64, f64),
-    ) {
-        for (i, &component) in self.model.components.dynamics.iter().enumerate() {
-            visit(component, values[i], rates.get(i).copied().unwrap_or(0.0));
-        }
-        for constant in &self.dynamic_constants {
-            visit(constant.component, constant.value, 0.0);
-        }
+        let place = work.scratch(&self.plan).take(s);
+        let (status, _) = kernel::locate(&self.plan.model(), theta, place);
+        let finite = self.parameters().is_none_or(|p| p.finite());
+        Ok(if finite {
+            status.into()
+        } else {
+            Status::NotFinite
+        })
     }
 }
 

@@ -13,21 +13,24 @@
 
 mod coefficients;
 mod components;
+mod dual;
 mod dynamics;
 mod evaluate;
 mod hybrid;
 mod operations;
 mod outputs;
 mod parameters;
-mod payload;
+pub mod plan;
 mod polynomial;
 mod provenance;
 mod validate;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
 pub use components::{Component, ComponentLists, Constant};
+pub use dual::Dual;
+pub use dynamics::LinearModel;
 pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
-pub use operations::{inverse_dynamics_operations, table_operations};
+pub use operations::{CallCost, Operations, call_costs, inverse_dynamics_cost};
 pub use outputs::OutputMotion;
 pub use parameters::{NominalParameters, Parameters};
 pub use polynomial::PolynomialValues;
@@ -35,7 +38,7 @@ pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, Setting
 pub use validate::{InvalidModel, limits};
 
 pub(crate) use coefficients::{christoffel, frequencies_hz};
-pub(crate) use dynamics::factor_upper;
+pub(crate) use evaluate::Memory;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,115 +1,348 @@
-//! Operations of one evaluation, counted as generated code does them: products that are added up.
+//! What a call costs: the kernel run with numbers that count.
 
-use super::{Component, ModelForm};
+use super::plan::Plan;
+use kernel::{Coefficients, LinearModel, Load, Model, Number, Output, Parameters, Scratch, Status};
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Products to evaluate `columns` polynomials with the given terms (degrees of each θ), one of them
-/// constant: values alone from terms that are products of two others, or values and gradients by
-/// sums that are folded over one θ after the other.
-pub fn table_operations(terms: &[Vec<u8>], columns: usize, gradients: bool) -> usize {
-    let Some(s) = terms.first().map(Vec::len) else {
-        return 0;
-    };
-    if !gradients {
-        let is_product = |t: &&Vec<u8>| t.iter().filter(|d| **d > 0).count() > 1;
-        return (terms.len() - 1) * columns + terms.iter().filter(is_product).count();
-    }
-    let runs = distinct_tails(terms, 1);
-    let folds: usize = (1..s)
-        .map(|level| (level + 2) * distinct_tails(terms, level))
-        .sum();
-    columns * (2 * (terms.len() - runs) + folds)
+/// Floating-point operations. Divisions and roots count as multiplications, subtractions as additions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Products.
+    pub multiplications: usize,
+    /// Sums.
+    pub additions: usize,
 }
 
-/// Sums that remain once the first `level` coordinates are summed over.
-fn distinct_tails(terms: &[Vec<u8>], level: usize) -> usize {
-    let tails: BTreeSet<&[u8]> = terms.iter().map(|t| &t[level..]).collect();
-    tails.len()
-}
-
-/// Products of an inverse dynamics on a box with the given terms.
-pub fn inverse_dynamics_operations(
-    form: ModelForm,
-    terms: &[Vec<u8>],
-    components: &[Component],
-) -> usize {
-    let s = terms.first().map_or(0, Vec::len);
-    let is_energy =
-        |c: &Component| matches!(c, Component::Potential | Component::GravityPotential { .. });
-    let stored = |c: &&Component| !(form == ModelForm::Direct && is_energy(c));
-    let columns = components.iter().filter(stored).count();
-    let equations: usize = components.iter().map(|c| in_equations(*c)).sum();
-    let polynomials = table_operations(terms, columns, form == ModelForm::Lagrangian);
-    // The derivative along θ̇ and the weighted sum of the gradients.
-    let gradients = match form {
-        ModelForm::Lagrangian => 2 * s * columns,
-        ModelForm::Direct => 0,
-    };
-    polynomials + gradients + equations
-}
-
-/// Products in which the equations of motion use a component.
-fn in_equations(component: Component) -> usize {
-    match component {
-        Component::MassFactor { .. } => 6,
-        Component::MassFactorSlope { .. } => 7,
-        Component::StiffnessFactor { .. } => 3,
-        Component::DampingFactor { .. } => 2,
-        Component::Mass { row, column }
-        | Component::Stiffness { row, column }
-        | Component::Damping { row, column } => 1 + usize::from(row != column),
-        Component::Gyroscopic { .. } | Component::GravityForce { .. } => 1,
-        _ => 0,
+impl Operations {
+    fn most(self, other: Self) -> Self {
+        Self {
+            multiplications: self.multiplications.max(other.multiplications),
+            additions: self.additions.max(other.additions),
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What one call of a function costs at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallCost {
+    /// Name of the function.
+    pub function: &'static str,
+    /// Operations in the most expensive box.
+    pub operations: Operations,
+    /// Numbers of memory that the kernel takes.
+    pub memory: usize,
+}
 
-    fn quadratic() -> Vec<Vec<u8>> {
-        let mut terms = Vec::new();
-        for i in 0..3_u8 {
-            for j in 0..3 - i {
-                terms.extend((0..3 - i - j).map(|k| vec![k, j, i]));
+thread_local! {
+    static COUNT: Cell<Operations> = const { Cell::new(Operations { multiplications: 0, additions: 0 }) };
+}
+
+/// A number that counts what is done with it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+struct Counted(f64);
+
+fn multiplied(value: f64) -> Counted {
+    COUNT.with(|c| {
+        let mut now = c.get();
+        now.multiplications += 1;
+        c.set(now);
+    });
+    Counted(value)
+}
+
+fn added(value: f64) -> Counted {
+    COUNT.with(|c| {
+        let mut now = c.get();
+        now.additions += 1;
+        c.set(now);
+    });
+    Counted(value)
+}
+
+macro_rules! operation {
+    ($trait:ident, $method:ident, $assign:ident, $assigned:ident, $by:tt, $count:ident) => {
+        impl $trait for Counted {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                $count(self.0 $by other.0)
             }
         }
-        terms
+        operation!($assign, $assigned, $by);
+    };
+    (NoAssign, $assigned:ident, $by:tt) => {};
+    ($assign:ident, $assigned:ident, $by:tt) => {
+        impl $assign for Counted {
+            fn $assigned(&mut self, other: Self) {
+                *self = *self $by other;
+            }
+        }
+    };
+}
+
+operation!(Add, add, AddAssign, add_assign, +, added);
+operation!(Sub, sub, SubAssign, sub_assign, -, added);
+operation!(Mul, mul, MulAssign, mul_assign, *, multiplied);
+operation!(Div, div, NoAssign, div_assign, /, multiplied);
+
+impl Neg for Counted {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Number for Counted {
+    const ZERO: Self = Self(0.0);
+    const ONE: Self = Self(1.0);
+    const TWO: Self = Self(2.0);
+    const EPSILON: Self = Self(f64::EPSILON);
+    const MAX: Self = Self(f64::MAX);
+    const SETTLED: Self = Self(f64::SETTLED);
+    const NEAR: Self = Self(f64::NEAR);
+
+    fn of(value: f64) -> Self {
+        Self(value)
     }
 
-    /// Ten terms in six runs: 1, 1, 1, … of every degree of the last coordinate.
-    #[test]
-    fn sums_and_folds_are_counted() {
-        assert_eq!(quadratic().len(), 10);
-        assert_eq!(table_operations(&quadratic(), 1, false), 9 + 3);
-        assert_eq!(
-            table_operations(&quadratic(), 1, true),
-            2 * (10 - 6) + 3 * 6 + 4 * 3
+    /// Generated C takes a number from itself to find out.
+    fn is_finite(self) -> bool {
+        added(self.0).0.is_finite()
+    }
+
+    fn square_root(self) -> Self {
+        multiplied(self.0.sqrt())
+    }
+
+    fn whole(self) -> Self {
+        Self(self.0.trunc())
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Load<f64> for Counted {
+    fn load(stored: f64) -> Self {
+        Self(stored)
+    }
+}
+
+/// Costs of all functions of a model, in the order of headers; with parameters, all of them in use, or
+/// without any.
+pub fn call_costs(plan: &Plan, with_parameters: bool) -> Vec<CallCost> {
+    let calls = Calls::new(plan, with_parameters);
+    let mut found: Vec<CallCost> = Vec::new();
+    for index in distinct_boxes(plan) {
+        let here = calls.at_box(index);
+        if found.is_empty() {
+            found = here;
+            continue;
+        }
+        for (most, here) in found.iter_mut().zip(here) {
+            most.operations = most.operations.most(here.operations);
+            most.memory = most.memory.max(here.memory);
+        }
+    }
+    found
+}
+
+/// Operations of an inverse dynamics of the nominal model.
+pub fn inverse_dynamics_cost(plan: &Plan) -> Operations {
+    let calls = Calls::new(plan, false);
+    let most = distinct_boxes(plan)
+        .into_iter()
+        .map(|index| calls.inverse_dynamics(&calls.eta(index)).operations);
+    most.fold(Operations::default(), Operations::most)
+}
+
+/// One box of every pair of shapes.
+fn distinct_boxes(plan: &Plan) -> Vec<usize> {
+    let mut known = BTreeSet::new();
+    let shapes = |i: usize| (plan.dynamics.places[i][1], plan.motion.places[i][1]);
+    (0..plan.n_boxes())
+        .filter(|&i| known.insert(shapes(i)))
+        .collect()
+}
+
+/// A model and arguments for its functions.
+struct Calls<'a> {
+    plan: &'a Plan,
+    /// Inequalities that hold everywhere, at the same cost.
+    inequalities: Vec<f64>,
+    with_parameters: bool,
+    payload: Vec<Counted>,
+    per_theta: Vec<Counted>,
+}
+
+impl<'a> Calls<'a> {
+    fn new(plan: &'a Plan, with_parameters: bool) -> Self {
+        let s = plan.n_rigid;
+        let mut inequalities = plan.model().inequalities.to_vec();
+        for row in inequalities.chunks_exact_mut(s + 1) {
+            row[s] = 1e100;
+        }
+        let held = plan.model().held.payload_mass.iter();
+        let largest = held.fold(0.0_f64, |most, m| most.max(*m));
+        Self {
+            plan,
+            inequalities,
+            with_parameters,
+            payload: vec![Counted(largest + 0.3); plan.n_outputs],
+            per_theta: vec![Counted(0.5); s],
+        }
+    }
+
+    fn model(&self) -> Model<'_, f64> {
+        Model {
+            inequalities: &self.inequalities,
+            ..self.plan.model()
+        }
+    }
+
+    fn parameters(&self) -> Option<Parameters<'_, Counted>> {
+        self.with_parameters.then_some(Parameters {
+            payload_mass: &self.payload,
+            gravity: [Counted(0.1); 3],
+            rotor_inertia: &self.per_theta,
+            viscous: &self.per_theta,
+            coulomb: &self.per_theta,
+            coulomb_rate: &self.per_theta,
+        })
+    }
+
+    /// The centre of a box, by whole periods away where coordinates are periodic.
+    fn eta(&self, index: usize) -> Vec<Counted> {
+        let m = self.model();
+        let s = m.n_rigid;
+        let theta = (0..s).map(|k| {
+            let period = if m.periodic[k] {
+                m.theta_max[k] - m.theta_min[k]
+            } else {
+                0.0
+            };
+            Counted(m.boxes[2 * s * index + k] + period)
+        });
+        theta.chain((s..m.n).map(|_| Counted(0.01))).collect()
+    }
+
+    /// Counts what a call does.
+    fn count(
+        &self,
+        function: &'static str,
+        call: impl FnOnce(
+            &Model<'_, f64>,
+            Option<&Parameters<'_, Counted>>,
+            Scratch<'_, Counted>,
+        ) -> Status,
+    ) -> CallCost {
+        let mut memory = vec![Counted(0.0); self.plan.memory()];
+        let left = Cell::new(memory.len());
+        let total = memory.len();
+        let parameters = self.parameters();
+        COUNT.set(Operations::default());
+        // Costs are those of a call that goes to its end, whatever its status.
+        let _ = call(
+            &self.model(),
+            parameters.as_ref(),
+            Scratch::measured(&mut memory, &left),
         );
-        assert_eq!(table_operations(&[], 5, true), 0);
+        CallCost {
+            function,
+            operations: COUNT.get(),
+            memory: total - left.get(),
+        }
     }
 
-    /// Three rigid coordinates: stored blocks of degree 2 beat energies of degree 2 and 3.
-    #[test]
-    fn forms_compare_by_their_operations() {
-        let pairs = || (0..3).flat_map(|row| (row..3).map(move |column| (row, column)));
-        let mut energies: Vec<Component> = pairs()
-            .map(|(row, column)| Component::MassFactor { row, column })
-            .collect();
-        energies.push(Component::Potential);
-        let mut blocks: Vec<Component> = pairs()
-            .map(|(row, column)| Component::Mass { row, column })
-            .collect();
-        blocks.extend((0..3).flat_map(|row| {
-            pairs().map(move |(first, second)| Component::Gyroscopic { row, first, second })
+    fn inverse_dynamics(&self, eta: &[Counted]) -> CallCost {
+        let n = self.plan.n;
+        let (rate, accel) = (vec![Counted(0.1); n], vec![Counted(0.2); n]);
+        let mut force = vec![Counted(0.0); n];
+        self.count("inverse_dynamics", |m, p, scratch| {
+            kernel::inverse_dynamics(m, p, [eta, &rate, &accel], &mut force, scratch)
+        })
+    }
+
+    fn at_box(&self, index: usize) -> Vec<CallCost> {
+        let (n, s) = (self.plan.n, self.plan.n_rigid);
+        let y = 9 * self.plan.n_outputs;
+        let eta = self.eta(index);
+        let zeros = |len: usize| vec![Counted(0.0); len];
+        let (rate, force) = (vec![Counted(0.1); n], vec![Counted(0.3); n]);
+        let mut accel = zeros(n);
+        let mut costs = vec![self.coefficients(&eta[..s]), self.inverse_dynamics(&eta)];
+        costs.push(self.count("forward_dynamics", |m, p, scratch| {
+            kernel::forward_dynamics(m, p, [&eta, &rate, &force], &mut accel, scratch)
         }));
-        blocks.extend((0..3).map(|row| Component::Force { row }));
-        let direct = inverse_dynamics_operations(ModelForm::Direct, &quadratic(), &blocks);
-        let lagrangian =
-            inverse_dynamics_operations(ModelForm::Lagrangian, &quadratic(), &energies);
-        assert_eq!(
-            (direct, lagrangian),
-            (9 * 27 + 3 + 9 + 18, 7 * 38 + 42 + 36)
-        );
+        if self.plan.n_outputs > 0 {
+            costs.push(self.outputs(&eta, &rate));
+        }
+        let mut x = [&eta[..], &rate].concat();
+        let mut dx = zeros(2 * n);
+        costs.push(self.count("state_derivative", |m, p, scratch| {
+            kernel::state_derivative(m, p, &x, &force, &mut dx, scratch)
+        }));
+        let (mut a, mut b, mut c) = (zeros(4 * n * n), zeros(2 * n * n), zeros(y * 2 * n));
+        costs.push(self.count("linearize", |m, p, scratch| {
+            let mut out = LinearModel {
+                a: &mut a,
+                b: &mut b,
+                c: &mut c,
+            };
+            kernel::linearize(m, p, [&eta, &rate, &force], &mut out, scratch)
+        }));
+        // So fast that modal coordinates do not settle, where they depend on the rates at all.
+        let (fast, slow) = (vec![Counted(1e3); s], vec![Counted(0.2); s]);
+        let (mut force_on_theta, mut modal) = (zeros(s), zeros(n - s));
+        costs.push(self.count("feedforward", |m, p, scratch| {
+            let motion = [&eta[..s], &fast, &slow];
+            kernel::feedforward(m, p, motion, &mut force_on_theta, &mut modal, scratch)
+        }));
+        costs.push(self.count("step", |m, p, scratch| {
+            kernel::step(m, p, &mut x, &force, Counted(0.0), scratch)
+        }));
+        costs
+    }
+
+    fn coefficients(&self, theta: &[Counted]) -> CallCost {
+        let n = self.plan.n;
+        let zeros = |len: usize| vec![Counted(0.0); len];
+        let (mut mass, mut stiffness, mut damping) = (zeros(n * n), zeros(n * n), zeros(n * n));
+        let (mut gyroscopic, mut load_map) = (zeros(n * n * n), zeros(self.plan.n_loaded * n));
+        let (mut force, mut gravity) = (zeros(n), zeros(n));
+        self.count("coefficients", |m, p, scratch| {
+            let mut out = Coefficients {
+                mass: &mut mass,
+                gyroscopic: &mut gyroscopic,
+                stiffness: &mut stiffness,
+                damping: &mut damping,
+                force: &mut force,
+                gravity: &mut gravity,
+                load_map: &mut load_map,
+            };
+            kernel::coefficients(m, p, theta, &mut out, scratch)
+        })
+    }
+
+    fn outputs(&self, eta: &[Counted], rate: &[Counted]) -> CallCost {
+        type Numbers = ([[Counted; 3]; 3], [Counted; 9], Vec<Counted>);
+        fn view(numbers: &mut Numbers) -> Output<'_, Counted> {
+            let [position, velocity, angular_velocity] = &mut numbers.0;
+            Output {
+                position,
+                rotation: &mut numbers.1,
+                velocity,
+                angular_velocity,
+                jacobian: &mut numbers.2,
+            }
+        }
+        let zero = Counted(0.0);
+        let one: Numbers = ([[zero; 3]; 3], [zero; 9], vec![zero; 6 * self.plan.n]);
+        let mut out = vec![one; self.plan.n_outputs];
+        self.count("outputs", |m, p, scratch| {
+            kernel::outputs(m, p, [eta, rate], &mut out, view, scratch)
+        })
     }
 }

@@ -72,17 +72,16 @@ impl Parameters {
         }
     }
 
-    /// Coulomb friction on θ_k against a rate.
-    pub fn coulomb_force(&self, k: usize, rate: f64) -> f64 {
-        let width = self.coulomb_rate[k];
-        let part = if rate.abs() < width {
-            rate / width
-        } else if rate == 0.0 {
-            0.0
-        } else {
-            rate.signum()
-        };
-        self.coulomb[k] * part
+    /// The same as the kernel wants it.
+    pub(super) fn view(&self) -> kernel::Parameters<'_, f64> {
+        kernel::Parameters {
+            payload_mass: &self.payload_mass,
+            gravity: self.gravity,
+            rotor_inertia: &self.rotor_inertia,
+            viscous: &self.viscous,
+            coulomb: &self.coulomb,
+            coulomb_rate: &self.coulomb_rate,
+        }
     }
 
     pub(super) fn check(&self, layout: &ModelLayout) -> Result<(), EvaluationError> {
@@ -96,32 +95,5 @@ impl Parameters {
         check_length("viscous", self.viscous.len(), s)?;
         check_length("coulomb", self.coulomb.len(), s)?;
         check_length("coulomb_rate", self.coulomb_rate.len(), s)
-    }
-
-    pub(super) fn is_finite(&self) -> bool {
-        [
-            &self.payload_mass,
-            &self.rotor_inertia,
-            &self.viscous,
-            &self.coulomb,
-            &self.coulomb_rate,
-        ]
-        .into_iter()
-        .flatten()
-        .chain(&self.gravity)
-        .all(|v| v.is_finite())
-    }
-
-    /// The same with masses, inertias and viscous friction beyond the nominal ones.
-    pub(super) fn beyond(mut self, nominal: &NominalParameters) -> Self {
-        let less = |values: &mut Vec<f64>, nominal: &[f64]| {
-            for (v, n) in values.iter_mut().zip(nominal) {
-                *v -= n;
-            }
-        };
-        less(&mut self.payload_mass, &nominal.payload_mass);
-        less(&mut self.rotor_inertia, &nominal.rotor_inertia);
-        less(&mut self.viscous, &nominal.viscous);
-        self
     }
 }

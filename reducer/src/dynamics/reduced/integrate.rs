@@ -21,9 +21,6 @@ const MAX_STEPS: usize = 100_000_000;
 /// Instants closer than this part of the run are one.
 const SAME_INSTANT: f64 = 1e-12;
 
-/// Relative step of central differences, near the cube root of rounding.
-const DIFFERENCE: f64 = 1e-6;
-
 /// Halvings that find the instant at which the domain is left.
 const HALVINGS: usize = 60;
 
@@ -120,7 +117,7 @@ impl Segment<'_> {
             .atol([ABSOLUTE * settings.tolerance])
             .rhs_implicit(
                 |x, _p, t, y| system.derivative(t, x, y),
-                |x, _p, t, v, y| directional_difference(system, t, x, v, y),
+                |x, _p, t, v, y| system.derivative_along(t, x, v, y),
             )
             .init(|_p, _t, y| y.copy_from_slice(&self.state), system.n_state())
             .build()
@@ -242,29 +239,6 @@ impl Reporter<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
-    }
-}
-
-/// Derivative of the right-hand side along `v`, for the Newton iterations of the implicit method.
-fn directional_difference(system: &System<'_>, time: f64, x: &[f64], v: &[f64], out: &mut [f64]) {
-    let active = &v[..system.n_active()];
-    let length = active.iter().map(|a| a * a).sum::<f64>().sqrt();
-    if length == 0.0 {
-        out.fill(0.0);
-        return;
-    }
-    // Relative to the entries that move: states are of very different sizes.
-    let along: f64 = x.iter().zip(active).map(|(a, b)| (a * b).abs()).sum();
-    let step = DIFFERENCE * (1e-2 + along / length) / length;
-    let moved = |sign: f64| -> Vec<f64> {
-        let pairs = x.iter().zip(v);
-        pairs.map(|(a, b)| a + sign * step * b).collect()
-    };
-    let mut low = vec![0.0; x.len()];
-    system.derivative(time, &moved(-1.0), &mut low);
-    system.derivative(time, &moved(1.0), out);
-    for (high, low) in out.iter_mut().zip(low) {
-        *high = (*high - low) / (2.0 * step);
     }
 }
 

@@ -4,16 +4,13 @@ use super::error::ReducedError;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::OutputMotion;
-use crate::reduced_model::{EvaluationError, Evaluator, Status, Workspace};
+use crate::reduced_model::{Dual, EvaluationError, Evaluator, Memory, Status, Workspace};
+use kernel::Load;
 use nalgebra::Vector3;
 use std::cell::{Cell, RefCell};
 
 /// Work of actuators, work of point forces, dissipation.
 const INTEGRALS: usize = 3;
-
-/// Part of a step along the motion over which accelerations of points are differenced: the error
-/// of the central difference and rounding are then both near 1e-10 of the acceleration.
-const DIFFERENCE: f64 = 1e-5;
 
 /// Free coordinates, their rates, and the integrals.
 pub(super) type State = Vec<f64>;
@@ -31,22 +28,70 @@ pub(super) struct System<'a> {
     has_damping: bool,
     /// Inputs are evaluated before this time: the segment's end, where they may jump.
     until: Cell<f64>,
-    scratch: RefCell<Scratch>,
+    scratch: RefCell<Scratch<f64>>,
+    /// For derivatives along a direction.
+    along: RefCell<Scratch<Dual>>,
+    work: RefCell<Workspace>,
     evaluations: Cell<usize>,
 }
 
 /// One evaluation of the equations of motion.
-#[derive(Debug, Default)]
-struct Scratch {
-    work: Workspace,
-    eta: Vec<f64>,
-    rate: Vec<f64>,
-    accel: Vec<f64>,
-    force: Vec<f64>,
-    external: Vec<f64>,
-    actuator: Vec<f64>,
-    force_power: f64,
-    dissipation: f64,
+struct Scratch<R> {
+    memory: Memory<R>,
+    eta: Vec<R>,
+    rate: Vec<R>,
+    accel: Vec<R>,
+    force: Vec<R>,
+    external: Vec<R>,
+    actuator: Vec<R>,
+    force_power: R,
+    dissipation: R,
+}
+
+impl<R: Load<f64>> Scratch<R> {
+    fn new(n: usize, s: usize) -> Self {
+        let zeros = |len: usize| vec![R::ZERO; len];
+        Self {
+            memory: Memory::default(),
+            eta: zeros(n),
+            rate: zeros(n),
+            accel: zeros(n),
+            force: zeros(n),
+            external: zeros(n),
+            actuator: zeros(s),
+            force_power: R::ZERO,
+            dissipation: R::ZERO,
+        }
+    }
+}
+
+/// Numbers of a state: plain ones, or with their derivatives along a direction of states.
+pub(super) trait StateNumber: Load<f64> {
+    /// Without a derivative.
+    fn value(self) -> f64;
+    /// A force that depends on a position and a rate, by its derivatives.
+    fn force(force: f64, by: [f64; 2], on: [Self; 2]) -> Self;
+}
+
+impl StateNumber for f64 {
+    fn value(self) -> f64 {
+        self
+    }
+
+    fn force(force: f64, _: [f64; 2], _: [Self; 2]) -> Self {
+        force
+    }
+}
+
+impl StateNumber for Dual {
+    fn value(self) -> f64 {
+        self.v
+    }
+
+    fn force(force: f64, by: [f64; 2], on: [Self; 2]) -> Self {
+        let d = by[0] * on[0].d + by[1] * on[1].d;
+        Self { v: force, d }
+    }
 }
 
 impl<'a> System<'a> {
@@ -59,15 +104,6 @@ impl<'a> System<'a> {
         let prescribed: Vec<bool> = (0..n)
             .map(|k| k < s && excitation.is_prescribed(k))
             .collect();
-        let scratch = Scratch {
-            eta: vec![0.0; n],
-            rate: vec![0.0; n],
-            accel: vec![0.0; n],
-            force: vec![0.0; n],
-            external: vec![0.0; n],
-            actuator: vec![0.0; s],
-            ..Scratch::default()
-        };
         Self {
             evaluator,
             excitation,
@@ -79,7 +115,9 @@ impl<'a> System<'a> {
             coulomb_rate: settings.coulomb_rate,
             has_damping: evaluator.dissipates(),
             until: Cell::new(f64::INFINITY),
-            scratch: RefCell::new(scratch),
+            scratch: RefCell::new(Scratch::new(n, s)),
+            along: RefCell::new(Scratch::new(n, s)),
+            work: RefCell::default(),
             evaluations: Cell::new(0),
         }
     }
@@ -113,15 +151,14 @@ impl<'a> System<'a> {
 
     /// Status of a configuration.
     pub fn status(&self, theta: &[f64]) -> Result<Status, EvaluationError> {
-        let scratch = &mut *self.scratch.borrow_mut();
-        self.evaluator.status(theta, &mut scratch.work)
+        self.evaluator.status(theta, &mut self.work.borrow_mut())
     }
 
     /// Force that holds a configuration at rest.
     pub fn static_force(&self, eta: &[f64]) -> Result<Vec<f64>, EvaluationError> {
         let zero = vec![0.0; self.n];
         let mut force = vec![0.0; self.n];
-        let work = &mut self.scratch.borrow_mut().work;
+        let work = &mut self.work.borrow_mut();
         self.evaluator
             .inverse_dynamics(eta, &zero, &zero, &mut force, work)?;
         Ok(force)
@@ -138,23 +175,47 @@ impl<'a> System<'a> {
     /// accepted there.
     pub fn derivative(&self, time: f64, state: &[f64], out: &mut [f64]) {
         let scratch = &mut *self.scratch.borrow_mut();
-        if self.evaluate(time, state, scratch).is_err() {
+        self.evaluations.set(self.evaluations.get() + 1);
+        if !self.derivative_in(time, state, scratch, |i, x| out[i] = x) {
             out.fill(f64::NAN);
-            return;
+        }
+    }
+
+    /// Change of that derivative per change `direction` of the state, exact but for rounding.
+    pub fn derivative_along(&self, time: f64, state: &[f64], direction: &[f64], out: &mut [f64]) {
+        let scratch = &mut *self.along.borrow_mut();
+        let pairs = state.iter().zip(direction);
+        let state: Vec<Dual> = pairs.map(|(&v, &d)| Dual { v, d }).collect();
+        if !self.derivative_in(time, &state, scratch, |i, x| out[i] = x.d) {
+            out.fill(f64::NAN);
+        }
+    }
+
+    /// Tells every entry of the derivative; false where the model cannot.
+    fn derivative_in<R: StateNumber>(
+        &self,
+        time: f64,
+        state: &[R],
+        scratch: &mut Scratch<R>,
+        mut tell: impl FnMut(usize, R),
+    ) -> bool {
+        if self.evaluate(time, state, scratch) >= Status::Undefined {
+            return false;
         }
         let m = self.free.len();
         for (i, &k) in self.free.iter().enumerate() {
-            out[i] = scratch.rate[k];
-            out[m + i] = scratch.accel[k];
+            tell(i, scratch.rate[k]);
+            tell(m + i, scratch.accel[k]);
         }
         let power = scratch.actuator.iter().zip(&scratch.rate);
-        out[2 * m] = power.map(|(f, v)| f * v).sum();
-        out[2 * m + 1] = scratch.force_power;
-        out[2 * m + 2] = scratch.dissipation;
+        tell(2 * m, power.fold(R::ZERO, |sum, (f, v)| sum + *f * *v));
+        tell(2 * m + 1, scratch.force_power);
+        tell(2 * m + 2, scratch.dissipation);
+        true
     }
 
     /// Coordinates, rates and prescribed accelerations.
-    fn unpack(&self, time: f64, state: &[f64], scratch: &mut Scratch) {
+    fn unpack<R: StateNumber>(&self, time: f64, state: &[R], scratch: &mut Scratch<R>) {
         let m = self.free.len();
         for (i, &k) in self.free.iter().enumerate() {
             scratch.eta[k] = state[i];
@@ -168,98 +229,109 @@ impl<'a> System<'a> {
                 acceleration,
             } = self.excitation.drive(k, time, 0.0, 0.0)
             {
-                scratch.eta[k] = position;
-                scratch.rate[k] = rate;
-                scratch.accel[k] = acceleration;
+                scratch.eta[k] = R::load(position);
+                scratch.rate[k] = R::load(rate);
+                scratch.accel[k] = R::load(acceleration);
             }
         }
     }
 
-    fn evaluate(
-        &self,
-        time: f64,
-        state: &[f64],
-        scratch: &mut Scratch,
-    ) -> Result<Status, EvaluationError> {
-        self.evaluations.set(self.evaluations.get() + 1);
+    /// Evaluates the equations of motion (10.1).
+    fn evaluate<R: StateNumber>(&self, time: f64, state: &[R], scratch: &mut Scratch<R>) -> Status {
         self.unpack(time, state, scratch);
         let time = time.min(self.until.get());
-        self.add_point_forces(time, scratch)?;
+        self.add_point_forces(time, scratch);
         scratch.force.copy_from_slice(&scratch.external);
-        scratch.dissipation = 0.0;
+        scratch.dissipation = R::ZERO;
         for k in 0..self.s {
             let (position, rate) = (scratch.eta[k], scratch.rate[k]);
             let friction = self.friction(k, rate);
             scratch.dissipation += friction * rate;
             scratch.external[k] -= friction;
             scratch.force[k] -= friction;
-            if let Drive::Force { force, .. } = self.excitation.drive(k, time, position, rate) {
-                scratch.actuator[k] = force;
-                scratch.force[k] += force;
+            let drive = self
+                .excitation
+                .drive(k, time, position.value(), rate.value());
+            if let Drive::Force {
+                force,
+                by_position,
+                by_rate,
+            } = drive
+            {
+                scratch.actuator[k] = R::force(force, [by_position, by_rate], [position, rate]);
+                scratch.force[k] += scratch.actuator[k];
             }
         }
-        let status = self.evaluator.hybrid_dynamics(
-            &scratch.eta,
-            &scratch.rate,
-            &self.prescribed,
-            &mut scratch.accel,
-            &mut scratch.force,
-            &mut scratch.work,
-        )?;
+        let motion = [&scratch.eta[..], &scratch.rate];
+        let (accel, force) = (&mut scratch.accel, &mut scratch.force);
+        let memory = &mut scratch.memory;
+        let status = self
+            .evaluator
+            .hybrid_in(motion, &self.prescribed, accel, force, memory);
         for k in (0..self.s).filter(|&k| self.prescribed[k]) {
             scratch.actuator[k] = scratch.force[k] - scratch.external[k];
         }
         if self.has_damping && status < Status::Undefined {
+            let memory = &mut scratch.memory;
             let power = self
                 .evaluator
-                .dissipated_power(&scratch.rate, &mut scratch.work);
+                .dissipated_power(&scratch.eta, &scratch.rate, memory);
             scratch.dissipation += power;
         }
-        Ok(status)
+        status
     }
 
     /// Coulomb friction against a rate.
-    fn friction(&self, k: usize, rate: f64) -> f64 {
-        let size = self.coulomb.get(k).copied().unwrap_or(0.0);
-        size * (rate / self.coulomb_rate).clamp(-1.0, 1.0)
+    fn friction<R: StateNumber>(&self, k: usize, rate: R) -> R {
+        let size = R::load(self.coulomb.get(k).copied().unwrap_or(0.0));
+        let part = rate / R::load(self.coulomb_rate);
+        if part > R::ONE {
+            size
+        } else if part < -R::ONE {
+            -size
+        } else {
+            size * part
+        }
     }
 
     /// Generalised forces of forces at outputs, and their power.
-    fn add_point_forces(&self, time: f64, scratch: &mut Scratch) -> Result<(), EvaluationError> {
-        scratch.external.fill(0.0);
-        scratch.force_power = 0.0;
+    fn add_point_forces<R: StateNumber>(&self, time: f64, scratch: &mut Scratch<R>) {
+        scratch.external.fill(R::ZERO);
+        scratch.force_power = R::ZERO;
         let n_outputs = self.evaluator.model().layout.outputs.len();
         let forces: Vec<(usize, Vector3<f64>)> = (0..n_outputs)
             .filter_map(|o| Some((o, self.excitation.point_force(o, time)?)))
             .collect();
         if forces.is_empty() {
-            return Ok(());
+            return;
         }
-        let (motions, _) =
-            self.evaluator
-                .outputs(&scratch.eta, &scratch.rate, &mut scratch.work)?;
+        let memory = &mut scratch.memory;
+        let (motions, _) = self
+            .evaluator
+            .outputs_in(&scratch.eta, &scratch.rate, memory);
         for (output, force) in forces {
             let Some(motion) = motions.get(output) else {
                 continue;
             };
-            for (j, external) in scratch.external.iter_mut().enumerate() {
-                let column = |axis: usize| motion.jacobian[axis * self.n + j];
-                *external += Vector3::new(column(0), column(1), column(2)).dot(&force);
+            let [_, velocity, _] = &motion.vectors;
+            for (axis, force) in force.iter().map(|f| R::load(*f)).enumerate() {
+                let row = &motion.jacobian[axis * self.n..(axis + 1) * self.n];
+                for (external, j) in scratch.external.iter_mut().zip(row) {
+                    *external += *j * force;
+                }
+                scratch.force_power += velocity[axis] * force;
             }
-            scratch.force_power += motion.velocity.dot(&force);
         }
-        Ok(())
     }
 
     /// Everything that is told of a state.
     pub fn instant(&self, time: f64, state: &[f64]) -> Result<ReducedInstant, ReducedError> {
         let scratch = &mut *self.scratch.borrow_mut();
-        self.evaluate(time, state, scratch)?;
-        let (kinetic, potential, _) =
-            self.evaluator
-                .energy(&scratch.eta, &scratch.rate, &mut scratch.work)?;
+        let work = &mut *self.work.borrow_mut();
+        self.evaluate(time, state, scratch);
+        let (kinetic, potential, _) = self.evaluator.energy(&scratch.eta, &scratch.rate, work)?;
         let integrals = &state[2 * self.free.len()..];
-        let outputs = self.outputs(scratch)?;
+        let outputs = self.outputs(scratch, work)?;
         let (s, n) = (self.s, self.n);
         Ok(ReducedInstant {
             time,
@@ -280,41 +352,35 @@ impl<'a> System<'a> {
         })
     }
 
-    fn outputs(&self, scratch: &mut Scratch) -> Result<Vec<ReducedOutput>, EvaluationError> {
+    fn outputs(
+        &self,
+        scratch: &Scratch<f64>,
+        work: &mut Workspace,
+    ) -> Result<Vec<ReducedOutput>, EvaluationError> {
         let Scratch {
-            work,
-            eta,
-            rate,
-            accel,
-            ..
+            eta, rate, accel, ..
         } = scratch;
         let mut rigid = eta.clone();
         rigid[self.s..].fill(0.0);
-        let shifted = |sign: f64| -> Vec<f64> {
-            let along = eta.iter().zip(rate.iter());
-            along.map(|(x, v)| x + sign * DIFFERENCE * v).collect()
-        };
-        let (before, after) = (shifted(-1.0), shifted(1.0));
         let (here, _) = self.evaluator.outputs(eta, rate, work)?;
         let (rigid, _) = self.evaluator.outputs(&rigid, rate, work)?;
-        let (before, _) = self.evaluator.outputs(&before, rate, work)?;
-        let (after, _) = self.evaluator.outputs(&after, rate, work)?;
-        let neighbours = rigid.iter().zip(before.iter().zip(&after));
-        let outputs = here.iter().zip(neighbours);
+        // Velocities differentiated along the motion.
+        let dual = |(&v, &d): (&f64, &f64)| Dual { v, d };
+        let moving: Vec<Dual> = eta.iter().zip(rate).map(dual).collect();
+        let turning: Vec<Dual> = rate.iter().zip(accel).map(dual).collect();
+        let memory = &mut self.along.borrow_mut().memory;
+        let (along, _) = self.evaluator.outputs_in(&moving, &turning, memory);
+        let outputs = here.iter().zip(rigid.iter().zip(&along));
         Ok(outputs
-            .map(|(here, (rigid, (before, after)))| {
-                let row = |axis: usize| {
-                    let row = &here.jacobian[axis * self.n..(axis + 1) * self.n];
-                    row.iter().zip(accel.iter()).map(|(j, a)| j * a).sum()
-                };
-                let turning = (after.velocity - before.velocity) / (2.0 * DIFFERENCE);
+            .map(|(here, (rigid, along))| {
+                let [_, velocity, _] = &along.vectors;
                 ReducedOutput {
                     motion: OutputMotion {
                         position: here.position,
                         rotation: here.rotation,
                         velocity: here.velocity,
                         angular_velocity: here.angular_velocity,
-                        acceleration: Vector3::new(row(0), row(1), row(2)) + turning,
+                        acceleration: Vector3::from(velocity.map(|v| v.d)),
                     },
                     deflection: here.position - rigid.position,
                     rigid_axes: rigid.rotation,

@@ -4,7 +4,7 @@
 //! where the coefficients of high degrees are large, so tables are rewritten only where the
 //! coefficients hardly grow.
 
-use reducer::reduced_model::Table;
+use crate::reduced_model::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much the sum of a column's absolute coefficients may grow: rounding errors grow as much.

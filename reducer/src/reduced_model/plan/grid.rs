@@ -5,7 +5,9 @@
 //! a little too small so that rounding never leads beyond the cell, and one comparison with the cut
 //! above.
 
-use reducer::reduced_model::{Domain, ReducedModel, TreeNode};
+use super::Parts;
+use crate::reduced_model::{Domain, TreeNode};
+use kernel::Finder;
 
 /// Cells for each box, at most,
 const CELLS_PER_BOX: usize = 16;
@@ -16,31 +18,35 @@ const BISECTIONS: u32 = 12;
 
 /// A regular grid over the domain.
 #[derive(Debug, Clone)]
-pub(super) struct Grid {
+pub struct Grid {
     /// Cells of each coordinate.
     pub cells: Vec<usize>,
-    /// Lower ends of the cells of each coordinate.
-    pub cuts: Vec<Vec<f64>>,
+    /// Upper ends of the cells of one coordinate after the other; the last one is beyond the domain.
+    pub ends: Vec<f64>,
     /// Cells per unit of each coordinate.
     pub scale: Vec<f64>,
     /// Box of every cell, the last coordinate fastest; −1: none.
-    pub boxes: Vec<i64>,
+    pub boxes: Vec<i16>,
 }
 
 impl Grid {
     /// The grid of a model, where it has one that is worth its size.
-    pub fn new(model: &ReducedModel) -> Option<Self> {
-        let domain = &model.layout.domain;
+    pub(super) fn new(parts: &Parts) -> Option<Self> {
+        let domain = &parts.layout.domain;
         let s = domain.lower.len();
-        if model.tree.len() < 2 || model.boxes.len() > i16::MAX as usize {
+        if parts.tree.len() < 2 || parts.boxes.len() > i16::MAX as usize {
             return None;
         }
         let cuts: Vec<Vec<f64>> = (0..s)
-            .map(|k| lines(&model.tree, domain, k))
+            .map(|k| lines(&parts.tree, domain, k))
             .collect::<Option<_>>()?;
         let cells: Vec<usize> = cuts.iter().map(Vec::len).collect();
-        let most =
-            (CELLS_PER_BOX * model.boxes.len()).max(model.stored_numbers() / NUMBERS_PER_CELL);
+        let stored: usize = parts
+            .boxes
+            .iter()
+            .map(|b| b.dynamics.coefficients.len())
+            .sum();
+        let most = (CELLS_PER_BOX * parts.boxes.len()).max(stored / NUMBERS_PER_CELL);
         let total = cells
             .iter()
             .try_fold(1_usize, |product, n| product.checked_mul(*n))
@@ -59,14 +65,28 @@ impl Grid {
             theta
         };
         let boxes = (0..total)
-            .map(|c| box_of(&model.tree, &inside(c)))
+            .map(|c| box_of(&parts.tree, &inside(c)))
             .collect();
+        // No θ lies beyond the last cell.
+        let beyond = f64::from(f32::MAX);
+        let ends = cuts
+            .iter()
+            .flat_map(|c| c[1..].iter().copied().chain([beyond]));
         Some(Self {
+            ends: ends.collect(),
             cells,
-            cuts,
             scale,
             boxes,
         })
+    }
+
+    pub(super) fn finder(&self) -> Finder<'_, f64> {
+        Finder::Grid {
+            per_unit: &self.scale,
+            counts: &self.cells,
+            ends: &self.ends,
+            boxes: &self.boxes,
+        }
     }
 
     /// Numbers of boxes fit into eight bits.
@@ -122,7 +142,7 @@ fn cells_per_unit(cuts: &[f64], upper: f64) -> Option<f64> {
         .find(is_sound)
 }
 
-fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
+fn box_of(tree: &[TreeNode], theta: &[f64]) -> i16 {
     let mut node = 0;
     loop {
         match &tree[node] {
@@ -132,7 +152,7 @@ fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
                 low,
                 high,
             } => node = if theta[*axis] < *at { *low } else { *high },
-            TreeNode::Leaf { index } => return *index as i64,
+            TreeNode::Leaf { index } => return *index as i16,
             TreeNode::Dropped { .. } => return -1,
         }
     }

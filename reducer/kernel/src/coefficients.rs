@@ -1,0 +1,239 @@
+//! All coefficients of the equations of motion at η = (θ, 0).
+
+use super::algebra::settle;
+use super::dynamics::dynamics_at;
+use super::equations::{damping_matrix, equations, stiffness_matrix};
+use super::locate::{Status, locate};
+use super::model::{Form, Group, Source};
+use super::motion::point_jacobian;
+use super::number::{Load, Number};
+use super::parameters::{Parameters, take_gravity};
+use super::polynomials::{Fields, MOTION, Place, at};
+use super::scratch::Scratch;
+use super::{direct, lagrangian};
+
+/// Where the coefficients go; matrices are row-major.
+pub struct Coefficients<'a, R> {
+    /// M.
+    pub mass: &'a mut [R],
+    /// h_ijk, index (i n + j) n + k, symmetric in j and k.
+    pub gyroscopic: &'a mut [R],
+    /// K.
+    pub stiffness: &'a mut [R],
+    /// D.
+    pub damping: &'a mut [R],
+    /// −∂V/∂η of gravity, springs and constant loads.
+    pub force: &'a mut [R],
+    /// −∂V/∂η of gravity.
+    pub gravity: &'a mut [R],
+    /// Displacement of each loaded dof per coordinate; may be empty where nobody asks.
+    pub load_map: &'a mut [R],
+}
+
+impl<R: Number> Coefficients<'_, R> {
+    fn clear(&mut self) {
+        let all = [
+            &mut *self.mass,
+            &mut *self.gyroscopic,
+            &mut *self.stiffness,
+            &mut *self.damping,
+            &mut *self.force,
+            &mut *self.gravity,
+            &mut *self.load_map,
+        ];
+        all.into_iter().for_each(|x| x.fill(R::ZERO));
+    }
+}
+
+/// Coefficients at θ.
+pub fn coefficients<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    theta: &[R],
+    out: &mut Coefficients<'_, R>,
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    out.clear();
+    let place = scratch.take(m.n_rigid);
+    let (mut status, index) = locate(source, theta, place);
+    if !p.is_none_or(Parameters::finite) {
+        status = Status::NotFinite;
+    }
+    if status >= Status::Undefined {
+        return status;
+    }
+    let place = Place {
+        theta: place,
+        index,
+    };
+    let f = dynamics_at(source, &place, &mut scratch);
+    match m.form {
+        Form::Lagrangian => {
+            lagrangian::inertia(source, &f, out.mass, out.gyroscopic, scratch.again());
+        }
+        Form::Direct => direct::inertia(source, &f, out.mass, out.gyroscopic),
+    }
+    stiffness_matrix(source, &f, out.stiffness, scratch.again());
+    damping_matrix(source, &f, out.damping, scratch.again());
+    static_forces(source, p, &f, out, scratch.again());
+    if !out.load_map.is_empty() {
+        add_load_map(source, &place, out.load_map, scratch.again());
+    }
+    if let Some(p) = p {
+        add_parameters(source, p, &place, out, scratch);
+    }
+    status = settle(status, out.mass);
+    status = settle(status, out.gyroscopic);
+    status = settle(status, out.force);
+    if status >= Status::Undefined {
+        out.clear();
+    }
+    status
+}
+
+/// At rest and without accelerations the equations of motion leave minus the static force.
+fn static_forces<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    f: &Fields<'_, R>,
+    out: &mut Coefficients<'_, R>,
+    mut scratch: Scratch<'_, R>,
+) {
+    let m = source.model();
+    let (zero, u) = (scratch.zeros(m.n), scratch.take(m.n * m.n));
+    equations(source, f, [zero, zero, zero], u, out.force, scratch);
+    let (force, gravity) = (&mut *out.force, &mut *out.gravity);
+    if m.has_gravity_terms() {
+        take_gravity(source, p, f, zero, gravity);
+        for (force, gravity) in force.iter_mut().zip(gravity) {
+            *gravity = R::ZERO - *gravity;
+            *force = *gravity - *force;
+        }
+        return;
+    }
+    for x in force.iter_mut() {
+        *x = R::ZERO - *x;
+    }
+    if m.list(Group::Gravity).is_empty() {
+        gravity.copy_from_slice(force);
+    }
+    for (v, i, _, _) in m.list(Group::Gravity).iter().map(|e| e.get()) {
+        gravity[i] = f.value[v];
+    }
+}
+
+fn add_load_map<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    place: &Place<'_, R>,
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) {
+    let m = source.model();
+    if m.list(Group::LoadMap).is_empty() {
+        return;
+    }
+    let mut motion = Fields::of::<M, MOTION>(source, &mut scratch);
+    at::<R, M, MOTION>(source, place, &mut motion, scratch);
+    for (v, i, j, _) in m.list(Group::LoadMap).iter().map(|e| e.get()) {
+        out[i * m.n + j] = motion.value[v];
+    }
+}
+
+fn add_parameters<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: &Parameters<'_, R>,
+    place: &Place<'_, R>,
+    out: &mut Coefficients<'_, R>,
+    mut scratch: Scratch<'_, R>,
+) {
+    let m = source.model();
+    let n = m.n;
+    let (zero, added) = (scratch.zeros(n), scratch.zeros(n));
+    let extra = scratch.zeros(n * n);
+    p.add(
+        source,
+        place,
+        [zero, zero, zero],
+        added,
+        extra,
+        scratch.again(),
+    );
+    for (m, e) in out.mass.iter_mut().zip(&*extra) {
+        *m += *e;
+    }
+    for i in 0..n {
+        out.force[i] -= added[i];
+        out.gravity[i] -= added[i];
+    }
+    for k in 0..m.n_rigid {
+        out.damping[k * n + k] += p.added_viscous(source, k);
+    }
+    if m.n_outputs > 0 {
+        p.add_gyroscopic(source, place, zero, out.gyroscopic, scratch);
+    }
+}
+
+/// The load map at θ.
+pub fn load_map<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    theta: &[R],
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    out.fill(R::ZERO);
+    let place = scratch.take(m.n_rigid);
+    let (status, index) = locate(source, theta, place);
+    if status < Status::Undefined {
+        let place = Place {
+            theta: place,
+            index,
+        };
+        add_load_map(source, &place, out, scratch);
+    }
+    status
+}
+
+/// −∂V/∂η of mechanism and payloads per unit of gravity along each inertial axis at η = (θ, 0), three vectors.
+pub fn gravity_axes<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    theta: &[R],
+    axes: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    let place = scratch.take(m.n_rigid);
+    let (status, index) = locate(source, theta, place);
+    axes.fill(R::ZERO);
+    if status >= Status::Undefined {
+        return status;
+    }
+    let place = Place {
+        theta: place,
+        index,
+    };
+    let f = dynamics_at(source, &place, &mut scratch);
+    for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
+        for k in 0..m.n_rigid {
+            axes[axis * m.n + k] -= f.slope(k)[v];
+        }
+    }
+    for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
+        axes[axis * m.n + i] += f.value[v];
+    }
+    if let Some(p) = p.filter(|p| p.any_payload(source)) {
+        let mut motion = Fields::of::<M, MOTION>(source, &mut scratch);
+        at::<R, M, MOTION>(source, &place, &mut motion, scratch.again());
+        let (jacobian, zero) = (scratch.take(3 * m.n), scratch.zeros(m.n));
+        for output in 0..m.n_outputs {
+            let mass = p.added_payload(source, output);
+            point_jacobian(source, &motion, output, zero, jacobian);
+            for (sum, x) in axes.iter_mut().zip(&*jacobian) {
+                *sum += mass * *x;
+            }
+        }
+    }
+    status
+}

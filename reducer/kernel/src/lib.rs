@@ -1,0 +1,68 @@
+//! What the stored numbers of a reduced model mean, written once.
+//!
+//! Everything that an evaluation of a model does is here, generic over the number: finding the box of a
+//! configuration, the polynomials of a table, the equations of motion of both forms, parameters, outputs and
+//! their motion, linear models, quasi-static feedforward, a step in time. `f64` is the evaluator of the
+//! library; `f32` tells what single precision costs; a number that counts tells how many operations a call
+//! takes; a dual number differentiates, for tests. Generated Rust crates hold these files ([`SOURCE`]) with a
+//! [`Model`] whose sizes the compiler knows.
+//!
+//! No heap, no standard library, no dependencies. Memory comes from the caller as a [`Scratch`].
+//!
+//! Equations are cited by their numbers in `docs/method.md`.
+#![no_std]
+// Formulas have indices.
+#![allow(clippy::needless_range_loop)]
+
+mod algebra;
+mod coefficients;
+mod direct;
+mod dynamics;
+mod energy;
+mod equations;
+mod feedforward;
+mod lagrangian;
+mod linear;
+mod locate;
+mod model;
+mod motion;
+mod number;
+mod parameters;
+mod polynomials;
+mod scratch;
+mod values;
+
+pub use algebra::{factor, solve, upper_product};
+pub use coefficients::{Coefficients, coefficients, gravity_axes, load_map};
+pub use dynamics::{
+    forward_dynamics, inverse_dynamics, mass_and_bias, outputs, state_derivative, step,
+};
+pub use energy::{dissipated_power, energy};
+pub use feedforward::{ITERATIONS, feedforward};
+pub use linear::{LinearModel, linearize};
+pub use locate::{Status, locate};
+pub use model::{Entry, Finder, Form, Group, LARGEST_RIGID, Model, Node, Source, Table};
+pub use motion::Output;
+pub use number::{Load, Number};
+pub use parameters::{Held, Parameters};
+pub use scratch::Scratch;
+
+/// The files of this crate, by name, as generated crates hold them in a module of their own.
+pub const SOURCE: &[(&str, &str)] = &[
+    ("algebra.rs", include_str!("algebra.rs")),
+    ("coefficients.rs", include_str!("coefficients.rs")),
+    ("direct.rs", include_str!("direct.rs")),
+    ("dynamics.rs", include_str!("dynamics.rs")),
+    ("equations.rs", include_str!("equations.rs")),
+    ("feedforward.rs", include_str!("feedforward.rs")),
+    ("lagrangian.rs", include_str!("lagrangian.rs")),
+    ("linear.rs", include_str!("linear.rs")),
+    ("locate.rs", include_str!("locate.rs")),
+    ("model.rs", include_str!("model.rs")),
+    ("motion.rs", include_str!("motion.rs")),
+    ("number.rs", include_str!("number.rs")),
+    ("parameters.rs", include_str!("parameters.rs")),
+    ("polynomials.rs", include_str!("polynomials.rs")),
+    ("scratch.rs", include_str!("scratch.rs")),
+    ("values.rs", include_str!("values.rs")),
+];

@@ -1,0 +1,214 @@
+//! Linear models around a state.
+//!
+//! The equations of motion are polynomials of second degree in the rates, in the modal coordinates and in the
+//! stored functions taken together, so central differences of any width are exact but for rounding.
+
+use super::algebra::{settle, solve};
+use super::dynamics::accelerate;
+use super::equations::{Point, equations};
+use super::locate::Status;
+use super::model::Source;
+use super::motion::{Output, output, point_jacobian_rate};
+use super::number::{Load, Number};
+use super::parameters::{Parameters, take_gravity};
+use super::polynomials::{DYNAMICS, Fields, MOTION, at, rate_at, scaled};
+use super::scratch::Scratch;
+
+/// ẋ = A x + B force, y = C x + D force, row-major; x = (η, rate), and y holds position, small rotation and
+/// velocity of each output. D is zero and not here.
+pub struct LinearModel<'a, R> {
+    /// 2n × 2n.
+    pub a: &'a mut [R],
+    /// 2n × n.
+    pub b: &'a mut [R],
+    /// 9 per output × 2n.
+    pub c: &'a mut [R],
+}
+
+impl<R: Number> LinearModel<'_, R> {
+    fn clear(&mut self) {
+        let all = [&mut *self.a, &mut *self.b, &mut *self.c];
+        all.into_iter().for_each(|x| x.fill(R::ZERO));
+    }
+}
+
+/// How far modal coordinates are moved for a difference.
+const MODAL_WIDTH: f64 = 1.0 / 64.0;
+
+/// (high − low)/(2 width), in `high`.
+fn half_difference<R: Number>(high: &mut [R], low: &[R], width: R) {
+    for (high, low) in high.iter_mut().zip(low) {
+        *high = (*high - *low) / (R::TWO * width);
+    }
+}
+
+impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
+    /// Derivative of the force by a rate.
+    fn by_rate(
+        &self,
+        [eta, rate, accel]: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) {
+        let n = self.source.model().n;
+        let (moved, low) = (scratch.take(n), scratch.take(n));
+        let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
+        moved.copy_from_slice(rate);
+        moved[column] = rate[column] + R::ONE;
+        self.residual([eta, moved, accel], u, extra, out, scratch.again());
+        moved[column] = rate[column] - R::ONE;
+        self.residual([eta, moved, accel], u, extra, low, scratch);
+        half_difference(out, low, R::ONE);
+    }
+
+    /// Derivative of the force by a modal coordinate.
+    fn by_modal(
+        &self,
+        [eta, rate, accel]: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) {
+        let n = self.source.model().n;
+        let width = R::of(MODAL_WIDTH);
+        let (moved, low) = (scratch.take(n), scratch.take(n));
+        let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
+        moved.copy_from_slice(eta);
+        moved[column] = eta[column] + width;
+        self.residual([moved, rate, accel], u, extra, out, scratch.again());
+        moved[column] = eta[column] - width;
+        self.residual([moved, rate, accel], u, extra, low, scratch);
+        half_difference(out, low, width);
+    }
+
+    /// Derivative of the force by θ_column.
+    fn by_theta(
+        &self,
+        motion: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) {
+        let (source, m) = (self.source, self.source.model());
+        let n = m.n;
+        let width = R::ONE / scaled(source, &self.place, column).1;
+        let direction = scratch.zeros(m.n_rigid);
+        direction[column] = R::ONE;
+        let mut along = Fields::of::<M, DYNAMICS>(source, &mut scratch);
+        rate_at::<R, M, DYNAMICS>(source, &self.place, direction, &mut along, scratch.again());
+        let mut moved = Fields::of::<M, DYNAMICS>(source, &mut scratch);
+        let (low, u) = (scratch.take(n), scratch.take(n * n));
+        for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
+            moved.shifted(self.f, shift, &along);
+            equations(source, &moved, motion, u, out, scratch.again());
+            if m.has_gravity_terms() {
+                take_gravity(source, self.p, &moved, motion[0], out);
+            }
+        }
+        half_difference(out, low, width);
+        if let (Some(p), true) = (self.p, m.n_outputs > 0) {
+            p.add_payload_by_theta(source, &self.place, motion, column, out, scratch);
+        }
+    }
+
+    /// Rows of C: position, small rotation and velocity of each output.
+    fn output_rows(&self, [eta, rate]: [&[R]; 2], c: &mut [R], mut scratch: Scratch<'_, R>) {
+        let (source, m) = (self.source, self.source.model());
+        let n = m.n;
+        let (mut f, mut along) = (
+            Fields::of::<M, MOTION>(source, &mut scratch),
+            Fields::of::<M, MOTION>(source, &mut scratch),
+        );
+        at::<R, M, MOTION>(source, &self.place, &mut f, scratch.again());
+        rate_at::<R, M, MOTION>(source, &self.place, rate, &mut along, scratch.again());
+        let (jacobian, jacobian_rate) = (scratch.take(6 * n), scratch.take(3 * n));
+        for (number, rows) in c.chunks_exact_mut(9 * 2 * n).enumerate() {
+            let (mut rotation, mut vectors) = ([R::ZERO; 9], [[R::ZERO; 3]; 3]);
+            let [position, velocity, angular_velocity] = &mut vectors;
+            let mut motion = Output {
+                position,
+                rotation: &mut rotation,
+                velocity,
+                angular_velocity,
+                jacobian,
+            };
+            output(source, &f, number, [eta, rate], &mut motion);
+            point_jacobian_rate(source, &f, &along, number, [eta, rate], jacobian_rate);
+            for k in 0..n {
+                for i in 0..6 {
+                    rows[i * 2 * n + k] = jacobian[i * n + k];
+                }
+                for i in 0..3 {
+                    rows[(6 + i) * 2 * n + k] = jacobian_rate[i * n + k];
+                    rows[(6 + i) * 2 * n + n + k] = jacobian[i * n + k];
+                }
+            }
+        }
+    }
+}
+
+/// Linear model around a state (`state`: η, rate, force). θ outside the domain: derivatives of the point used.
+pub fn linearize<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    state: [&[R]; 3],
+    out: &mut LinearModel<'_, R>,
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    let n = m.n;
+    let (u, accel) = (scratch.take(n * n), scratch.take(n));
+    let (mut status, place, f) = accelerate(source, p, state, u, accel, &mut scratch);
+    out.clear();
+    let (Some(f), true) = (&f, status < Status::Undefined) else {
+        return status;
+    };
+    let [eta, rate] = [&state[0][..n], &state[1][..n]];
+    let point = Point {
+        source,
+        p,
+        place,
+        f,
+    };
+    let by = scratch.take(n);
+    for k in 0..n {
+        let motion = [eta, rate, &*accel];
+        out.a[k * 2 * n + n + k] = R::ONE;
+        if k < m.n_rigid {
+            point.by_theta(motion, k, by, scratch.again());
+        } else {
+            point.by_modal(motion, k, by, scratch.again());
+        }
+        set_column(n, u, k, by, out.a);
+        point.by_rate(motion, k, by, scratch.again());
+        if let (Some(p), true) = (p, k < m.n_rigid) {
+            by[k] += p.coulomb_slope(k, rate[k]);
+        }
+        set_column(n, u, n + k, by, out.a);
+        by.fill(R::ZERO);
+        by[k] = R::ONE;
+        solve(u, n, by);
+        for i in 0..n {
+            out.b[(n + i) * n + k] = by[i];
+        }
+    }
+    if m.n_outputs > 0 {
+        point.output_rows([eta, rate], out.c, scratch);
+        status = settle(status, out.c);
+    }
+    status = settle(status, out.a);
+    status = settle(status, out.b);
+    if status >= Status::Undefined {
+        out.clear();
+    }
+    status
+}
+
+/// Writes minus the accelerations of a column of forces into a column of A.
+fn set_column<R: Number>(n: usize, u: &[R], column: usize, by: &mut [R], a: &mut [R]) {
+    solve(u, n, by);
+    for i in 0..n {
+        a[(n + i) * 2 * n + column] = -by[i];
+    }
+}

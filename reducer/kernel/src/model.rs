@@ -1,0 +1,253 @@
+//! A reduced model in the order in which it is evaluated.
+
+use super::parameters::Held;
+
+/// Actuated coordinates that a model may have.
+pub const LARGEST_RIGID: usize = 12;
+
+/// Where a model comes from. A generated crate answers with a constant, so that its compiler knows all sizes.
+pub trait Source {
+    /// How coefficients are stored.
+    type Stored: Copy;
+    /// The model.
+    fn model(&self) -> &Model<'_, Self::Stored>;
+}
+
+/// What is stored and what is derived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Energies are stored, forces are their derivatives.
+    Lagrangian,
+    /// Every block of the equations of motion is stored by itself.
+    Direct,
+}
+
+/// A model. Its makers guarantee that sizes agree, indices are in range and widths are positive.
+#[derive(Debug, Clone, Copy)]
+pub struct Model<'a, C> {
+    /// What is stored.
+    pub form: Form,
+    /// Generalised coordinates η.
+    pub n: usize,
+    /// Actuated coordinates θ, the first of them; at most [`LARGEST_RIGID`].
+    pub n_rigid: usize,
+    /// Outputs.
+    pub n_outputs: usize,
+    /// Rows of the load map.
+    pub n_loaded: usize,
+    /// Smallest θ.
+    pub theta_min: &'a [C],
+    /// Largest θ.
+    pub theta_max: &'a [C],
+    /// Which θ repeat after their range.
+    pub periodic: &'a [bool],
+    /// coefficients · θ ≤ bound: coefficients and bound of one after the other.
+    pub inequalities: &'a [C],
+    /// How a box is found.
+    pub finder: Finder<'a, C>,
+    /// Centre and inverse half width of one box after the other.
+    pub boxes: &'a [C],
+    /// Polynomials of the dynamics.
+    pub dynamics: Table<'a, C>,
+    /// Polynomials of outputs and load map; no values where there are none.
+    pub motion: Table<'a, C>,
+    /// Degrees that a basis must hold, at least two.
+    pub degrees: usize,
+    /// Meaning of the values, by [`Group`].
+    pub entries: [&'a [Entry]; Group::COUNT],
+    /// Of every row of the factor of the mass matrix: where its columns that may differ from zero end.
+    pub factor_ends: &'a [u8],
+    /// An output's elastic rotation is stored.
+    pub has_turn: bool,
+    /// What the stored numbers hold of parameters.
+    pub held: Held<'a, C>,
+}
+
+/// How the box of a configuration is found.
+#[derive(Debug, Clone, Copy)]
+pub enum Finder<'a, C> {
+    /// There is none.
+    Nowhere,
+    /// There is one.
+    Single,
+    /// Cells of a regular grid.
+    Grid {
+        /// Cells per unit of each coordinate, a little less, so that the quotient is never beyond the cell.
+        per_unit: &'a [C],
+        /// Number of cells of each coordinate.
+        counts: &'a [usize],
+        /// Upper ends of the cells of one coordinate after the other; the last one is beyond the domain.
+        ends: &'a [C],
+        /// Box of every cell, the last coordinate fastest; −1: none.
+        boxes: &'a [i16],
+    },
+    /// A binary tree; node 0 is its root.
+    Tree(&'a [Node<C>]),
+}
+
+/// A cut of the domain, or (axis < 0) a box; low < 0: a region without a model.
+#[derive(Debug, Clone, Copy)]
+pub struct Node<C> {
+    /// Where.
+    pub at: C,
+    /// Coordinate that is cut.
+    pub axis: i32,
+    /// Lower child, or the box.
+    pub low: i32,
+    /// Upper child.
+    pub high: i32,
+}
+
+/// Polynomials on all boxes.
+///
+/// Where gradients are needed, coefficients that differ only in the degree of the first coordinate form a
+/// run; a run is summed over the first coordinate, the sums are folded over the second one, and so on.
+/// Otherwise terms are listed: 1; degree 1 of every coordinate, degree 2 and so on; products of two terms
+/// before.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a, C> {
+    /// Stored columns, a multiple of `lanes`.
+    pub columns: usize,
+    /// Columns, then constants.
+    pub values: usize,
+    /// Columns that are summed side by side, with gradients: 2 or 4.
+    pub lanes: usize,
+    /// Gradients are needed, not values alone.
+    pub gradients: bool,
+    /// Coefficients are those of powers, runs from the highest degree down; otherwise of Chebyshev
+    /// polynomials, from the lowest degree up.
+    pub powers: bool,
+    /// Terms of a box, at most.
+    pub n_terms: usize,
+    /// Of every box: where its coefficients start, and its shape or list of terms.
+    pub places: &'a [[u32; 2]],
+    /// Runs: first, end, rows, largest degree.
+    pub shapes: &'a [[u32; 4]],
+    /// Of every run: degrees of the first coordinate, coordinates that are summed over when it is done, and
+    /// the degrees of the other coordinates.
+    pub runs: &'a [u8],
+    /// Lists of terms: largest degree, first and end of their products.
+    pub lists: &'a [[u32; 3]],
+    /// Products of two terms.
+    pub products: &'a [[u32; 2]],
+    /// With gradients: of every box rows of `lanes` columns, then of the next ones. Otherwise rows of all
+    /// columns.
+    pub coefficients: &'a [C],
+    /// The same everywhere.
+    pub constants: &'a [C],
+}
+
+/// A stored value and its place in the equations; groups say what the indices mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Value of its table.
+    pub value: u32,
+    /// First index.
+    pub i: u8,
+    /// Second index.
+    pub j: u8,
+    /// Third index.
+    pub k: u8,
+    /// Fourth index.
+    pub l: u8,
+}
+
+impl Entry {
+    /// Value and first indices.
+    #[inline(always)]
+    pub fn get(&self) -> (usize, usize, usize, usize) {
+        let index = |x: u8| x as usize;
+        (
+            self.value as usize,
+            index(self.i),
+            index(self.j),
+            index(self.k),
+        )
+    }
+}
+
+/// What the values of a list of entries are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// (i, j) of U₀.
+    MassFactor,
+    /// (i, j) of U_k, which η_k multiplies.
+    MassSlope,
+    /// (i, j) of L, K = L Lᵀ.
+    StiffnessFactor,
+    /// (i, j) of the factor of D.
+    DampingFactor,
+    /// (i, j) of M, j ≥ i.
+    Mass,
+    /// h_ijk, k ≥ j.
+    Gyroscopic,
+    /// (i, j) of K, j ≥ i.
+    Stiffness,
+    /// (i, j) of D, j ≥ i.
+    Damping,
+    /// Static force on coordinate i.
+    Force,
+    /// Potential at η = (θ, 0).
+    Potential,
+    /// Gravity's part of the force on coordinate i.
+    Gravity,
+    /// Potential per unit of gravity along axis k.
+    GravityPotential,
+    /// Force on coordinate i per unit of gravity along axis k.
+    GravityForce,
+    /// Axis i of the position of output k.
+    Position,
+    /// Entry i of the quaternion of output k.
+    Quaternion,
+    /// Row i of output k per modal coordinate j.
+    Amplitude,
+    /// Displacement of loaded dof i per coordinate j.
+    LoadMap,
+}
+
+impl Group {
+    /// All of them, in order.
+    pub const ALL: [Self; 17] = [
+        Self::MassFactor,
+        Self::MassSlope,
+        Self::StiffnessFactor,
+        Self::DampingFactor,
+        Self::Mass,
+        Self::Gyroscopic,
+        Self::Stiffness,
+        Self::Damping,
+        Self::Force,
+        Self::Potential,
+        Self::Gravity,
+        Self::GravityPotential,
+        Self::GravityForce,
+        Self::Position,
+        Self::Quaternion,
+        Self::Amplitude,
+        Self::LoadMap,
+    ];
+    /// Their number.
+    pub const COUNT: usize = Self::ALL.len();
+}
+
+impl<'a, C> Model<'a, C> {
+    /// Entries of a group.
+    #[inline(always)]
+    pub fn list(&self, group: Group) -> &'a [Entry] {
+        self.entries[group as usize]
+    }
+
+    /// Gravity on the mechanism is stored per inertial axis.
+    #[inline(always)]
+    pub fn has_gravity_terms(&self) -> bool {
+        !self.list(Group::GravityPotential).is_empty() || !self.list(Group::GravityForce).is_empty()
+    }
+}
+
+impl<C: Copy> Source for Model<'_, C> {
+    type Stored = C;
+    #[inline(always)]
+    fn model(&self) -> &Model<'_, C> {
+        self
+    }
+}

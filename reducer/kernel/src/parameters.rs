@@ -1,0 +1,307 @@
+//! What may differ from call to call.
+//!
+//! Rotor inertia and friction act on θ; a payload is a point mass at an output. It moves as
+//! x(η) = p(θ) + Ψ_x(θ) η_δ; with J for the derivatives of x it adds m JᵀJ to M, m Jᵀ(J̇ rate) to the force and
+//! m Jᵀg to gravity. What the nominal model holds of a parameter is taken off the given value.
+
+use super::algebra::all_finite;
+use super::model::{Group, Source};
+use super::motion::{point_bias_slope, point_jacobian, point_jacobian_rate};
+use super::number::{Load, Number};
+use super::polynomials::{Fields, MOTION, Place, at, bend_slope_at, rate_at};
+use super::scratch::Scratch;
+
+/// Parameters of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameters<'a, R> {
+    /// Point mass at each output.
+    pub payload_mass: &'a [R],
+    /// Acceleration of gravity, inertial axes.
+    pub gravity: [R; 3],
+    /// On the diagonal of M, one per θ.
+    pub rotor_inertia: &'a [R],
+    /// Viscous friction, one per θ.
+    pub viscous: &'a [R],
+    /// Magnitude of Coulomb friction, one per θ.
+    pub coulomb: &'a [R],
+    /// Rate below which it falls linearly to zero, one per θ.
+    pub coulomb_rate: &'a [R],
+}
+
+/// What the stored numbers hold of parameters; empty where they hold nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a, C> {
+    /// Of payloads.
+    pub payload_mass: &'a [C],
+    /// Of rotor inertia.
+    pub rotor_inertia: &'a [C],
+    /// Of viscous friction.
+    pub viscous: &'a [C],
+    /// Nominal gravity.
+    pub gravity: [C; 3],
+}
+
+/// A parameter beyond what the model holds of it.
+#[inline(always)]
+fn beyond<R: Load<C>, C: Copy>(given: &[R], held: &[C], i: usize) -> R {
+    match held.get(i) {
+        Some(held) => given[i] - R::load(*held),
+        None => given[i],
+    }
+}
+
+impl<R: Number> Parameters<'_, R> {
+    /// All are finite numbers.
+    pub fn finite(&self) -> bool {
+        let lists = [
+            self.rotor_inertia,
+            self.viscous,
+            self.coulomb,
+            self.coulomb_rate,
+            self.payload_mass,
+            &self.gravity,
+        ];
+        lists.into_iter().all(all_finite)
+    }
+
+    /// Coulomb friction: its magnitude times −1 to 1, linear below `coulomb_rate`.
+    pub fn coulomb_force(&self, k: usize, rate: R) -> R {
+        let width = self.coulomb_rate[k];
+        let part = if rate < width && rate > -width {
+            rate / width
+        } else if rate > R::ZERO {
+            R::ONE
+        } else if rate < R::ZERO {
+            -R::ONE
+        } else {
+            R::ZERO
+        };
+        self.coulomb[k] * part
+    }
+
+    /// Slope of Coulomb friction.
+    pub fn coulomb_slope(&self, k: usize, rate: R) -> R {
+        let width = self.coulomb_rate[k];
+        if rate < width && rate > -width {
+            self.coulomb[k] / width
+        } else {
+            R::ZERO
+        }
+    }
+
+    /// Rotor inertia beyond what the model holds.
+    #[inline(always)]
+    pub fn added_rotor<M: Source>(&self, source: &M, k: usize) -> R
+    where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        beyond(self.rotor_inertia, m.held.rotor_inertia, k)
+    }
+
+    /// Viscous friction beyond what the model holds.
+    #[inline(always)]
+    pub fn added_viscous<M: Source>(&self, source: &M, k: usize) -> R
+    where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        beyond(self.viscous, m.held.viscous, k)
+    }
+
+    /// Payload beyond what the model holds.
+    #[inline(always)]
+    pub fn added_payload<M: Source>(&self, source: &M, output: usize) -> R
+    where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        beyond(self.payload_mass, m.held.payload_mass, output)
+    }
+
+    /// Some output carries a mass that the model does not hold.
+    pub fn any_payload<M: Source>(&self, source: &M) -> bool
+    where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        // All of them, so that a call takes as long for one as for another.
+        let mut any = false;
+        for output in 0..m.n_outputs {
+            any |= self.added_payload(source, output) != R::ZERO;
+        }
+        any
+    }
+
+    /// Adds everything but Coulomb friction to `force`, and the masses to `mass`.
+    pub fn add<M: Source>(
+        &self,
+        source: &M,
+        place: &Place<'_, R>,
+        [eta, rate, accel]: [&[R]; 3],
+        force: &mut [R],
+        mass: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        let n = m.n;
+        for k in 0..m.n_rigid {
+            force[k] += (self.added_rotor(source, k) * accel[k])
+                + (self.added_viscous(source, k) * rate[k]);
+            mass[k * n + k] += self.added_rotor(source, k);
+        }
+        if !self.any_payload(source) {
+            return;
+        }
+        let (fields, along) = both(source, place, rate, &mut scratch);
+        let (jacobian, jacobian_rate) = (scratch.take(3 * n), scratch.take(3 * n));
+        for output in 0..m.n_outputs {
+            let payload = self.added_payload(source, output);
+            point_jacobian(source, &fields, output, eta, jacobian);
+            point_jacobian_rate(source, &fields, &along, output, [eta, rate], jacobian_rate);
+            for (i, row) in jacobian.chunks_exact(n).enumerate() {
+                let mut a = -self.gravity[i];
+                for k in 0..n {
+                    a += (row[k] * accel[k]) + (jacobian_rate[i * n + k] * rate[k]);
+                }
+                for k in 0..n {
+                    let part = payload * row[k];
+                    force[k] += part * a;
+                    for l in 0..n {
+                        mass[k * n + l] += part * row[l];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the gyroscopic tensor of the payloads at η = (θ, 0): m J_i · ∂_k J_j.
+    pub fn add_gyroscopic<M: Source>(
+        &self,
+        source: &M,
+        place: &Place<'_, R>,
+        eta: &[R],
+        h: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        let n = m.n;
+        let mut fields = Fields::of::<M, MOTION>(source, &mut scratch);
+        let mut along = Fields::of::<M, MOTION>(source, &mut scratch);
+        at::<R, M, MOTION>(source, place, &mut fields, scratch.again());
+        let (jacobian, slope) = (scratch.take(3 * n), scratch.take(3 * n));
+        let direction = scratch.take(m.n_rigid);
+        for k in 0..m.n_rigid {
+            direction.fill(R::ZERO);
+            direction[k] = R::ONE;
+            rate_at::<R, M, MOTION>(source, place, direction, &mut along, scratch.again());
+            for output in 0..m.n_outputs {
+                point_jacobian(source, &fields, output, eta, jacobian);
+                point_jacobian(source, &along, output, eta, slope);
+                for i in 0..n {
+                    for j in 0..n {
+                        let mut value = R::ZERO;
+                        for axis in 0..3 {
+                            value += jacobian[axis * n + i] * slope[axis * n + j];
+                        }
+                        value *= self.added_payload(source, output);
+                        h[(i * n + j) * n + k] += value;
+                        if j >= m.n_rigid {
+                            h[(i * n + k) * n + j] += value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the derivative by θ_column of the payloads' share of the force.
+    pub fn add_payload_by_theta<M: Source>(
+        &self,
+        source: &M,
+        place: &Place<'_, R>,
+        [eta, rate, accel]: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        let n = m.n;
+        let (fields, along) = both(source, place, rate, &mut scratch);
+        let mut aside = Fields::of::<M, MOTION>(source, &mut scratch);
+        let direction = scratch.zeros(m.n_rigid);
+        direction[column] = R::ONE;
+        rate_at::<R, M, MOTION>(source, place, direction, &mut aside, scratch.again());
+        let bend = scratch.take(m.motion.values);
+        bend_slope_at::<R, M, MOTION>(source, place, rate, column, bend, scratch.again());
+        let (jacobian, jacobian_rate) = (scratch.take(3 * n), scratch.take(3 * n));
+        let slope = scratch.take(3 * n);
+        for output in 0..m.n_outputs {
+            let payload = self.added_payload(source, output);
+            point_jacobian(source, &fields, output, eta, jacobian);
+            point_jacobian_rate(source, &fields, &along, output, [eta, rate], jacobian_rate);
+            point_jacobian(source, &aside, output, eta, slope);
+            let bias = point_bias_slope(source, &along, bend, output, column, [eta, rate]);
+            for (i, bias) in bias.into_iter().enumerate() {
+                let (mut a, mut by) = (-self.gravity[i], bias);
+                for k in 0..n {
+                    let at = i * n + k;
+                    a += (jacobian[at] * accel[k]) + (jacobian_rate[at] * rate[k]);
+                    by += slope[at] * accel[k];
+                }
+                for k in 0..n {
+                    let at = i * n + k;
+                    out[k] += payload * ((slope[at] * a) + (jacobian[at] * by));
+                }
+            }
+        }
+    }
+}
+
+/// Fields of a table and their derivatives along the rates of θ.
+fn both<'f, R: Load<M::Stored>, M: Source>(
+    source: &M,
+    place: &Place<'_, R>,
+    rate: &[R],
+    scratch: &mut Scratch<'f, R>,
+) -> (Fields<'f, R>, Fields<'f, R>) {
+    let (mut fields, mut along) = (
+        Fields::of::<M, MOTION>(source, scratch),
+        Fields::of::<M, MOTION>(source, scratch),
+    );
+    at::<R, M, MOTION>(source, place, &mut fields, scratch.again());
+    rate_at::<R, M, MOTION>(source, place, rate, &mut along, scratch.again());
+    (fields, along)
+}
+
+/// Takes the force of gravity on the mechanism, which is stored per inertial axis, off `out`.
+pub fn take_gravity<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    f: &Fields<'_, R>,
+    eta: &[R],
+    out: &mut [R],
+) {
+    let m = source.model();
+    let gravity = p.map_or_else(|| m.held.gravity.map(R::load), |p| p.gravity);
+    let energies = m.dynamics.gradients;
+    for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
+        for k in 0..m.n_rigid {
+            out[k] += gravity[axis] * f.slope(k)[v];
+        }
+    }
+    for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
+        out[i] -= gravity[axis] * f.value[v];
+        if energies {
+            for k in 0..m.n_rigid {
+                out[k] -= gravity[axis] * eta[i] * f.slope(k)[v];
+            }
+        }
+    }
+}
