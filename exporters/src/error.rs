@@ -74,9 +74,6 @@ pub enum WriteError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The shapes cannot be written as VTK.
-    #[error("the shapes cannot be written as VTK: {0}")]
-    Vtk(String),
     /// The model holds nothing of what a figure shows.
     #[error("{fact}: {help}")]
     NothingToPlot {
