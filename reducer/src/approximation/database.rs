@@ -22,9 +22,7 @@ const LARGEST_RECORD: usize = 1 << 30;
 
 /// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the sample database `{path}`: {action}: {source}; choose another folder with --samples-dir or make it writable"
-)]
+#[error("the sample database `{path}`: {action}: {source}")]
 pub struct DatabaseError {
     /// File or folder.
     pub path: String,
