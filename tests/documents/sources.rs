@@ -86,3 +86,10 @@ fn libraries_know_no_options_of_the_command_line() {
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
+
+#[test]
+fn the_citation_names_this_version() {
+    let text = std::fs::read_to_string(root().join("CITATION.cff")).expect("the citation");
+    let line = concat!("\nversion: ", env!("CARGO_PKG_VERSION"), "\n");
+    assert!(text.contains(line), "no{line}in\n{text}");
+}
