@@ -1,10 +1,13 @@
 //! Errors as the user sees them: the place in the file, what is wrong and one thing to try.
 
 use crate::talk;
+use exporters::WriteError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, ReportHandler, SourceCode};
+use reducer::approximation::ApproximationError;
 use reducer::description::Faults;
 use reducer::description::mechanism::{Mechanism, Source};
 use reducer::error::Explain;
+use reducer::pipeline::PipelineError;
 use serde_json::json;
 use std::fmt;
 use std::io::{ErrorKind, Write};
@@ -159,7 +162,7 @@ pub enum CommandError {
     },
     /// The pipeline stopped.
     #[error(transparent)]
-    Pipeline(#[from] reducer::pipeline::PipelineError),
+    Pipeline(#[from] PipelineError),
     /// The trajectory is no path.
     #[error(transparent)]
     Path(#[from] reducer::approximation::PathError),
@@ -176,7 +179,7 @@ pub enum CommandError {
     },
     /// A file cannot be written.
     #[error(transparent)]
-    Write(#[from] exporters::WriteError),
+    Write(#[from] WriteError),
     /// A model contradicts itself.
     #[error(transparent)]
     Model(#[from] reducer::reduced_model::InvalidModel),
@@ -244,15 +247,15 @@ impl Explain for CommandError {
                 error: exporters::ReadError::Io { source, .. },
                 ..
             } => Some(of_unreadable(source).into()),
-            Self::Write(exporters::WriteError::Io { source, .. }) => {
-                Some(of_unwritable(source).into())
+            Self::Write(error) => of_unwritten(error).map(str::to_owned),
+            Self::Database(_)
+            | Self::Pipeline(PipelineError::Approximation(ApproximationError::Database(_))) => {
+                Some("choose another folder with --samples-dir, or make it writable".into())
             }
             // These say themselves what to try.
             Self::Pipeline(_)
             | Self::Path(_)
-            | Self::Database(_)
             | Self::Read { .. }
-            | Self::Write(_)
             | Self::Model(_)
             | Self::Interrupt(_)
             | Self::Evaluation(_) => None,
@@ -266,6 +269,20 @@ fn of_unreadable(source: &std::io::Error) -> &'static str {
         ErrorKind::IsADirectory => "give the file model.json or model.h5 in it",
         _ => "check the permissions",
     }
+}
+
+/// What to try where a model is not written; absent where the error says it itself.
+fn of_unwritten(error: &WriteError) -> Option<&'static str> {
+    Some(match error {
+        WriteError::Io { source, .. } => of_unwritable(source),
+        WriteError::Prefix { .. } => "give another name with --prefix",
+        WriteError::NotSource { .. } => {
+            "leave --single and --prefix away, or export with --format c or rust"
+        }
+        WriteError::BeyondSingle { .. } => "export without --single",
+        WriteError::NoLine { .. } => "give --along the name of an actuated coordinate",
+        _ => return None,
+    })
 }
 
 /// What to try where a file cannot be written.

@@ -74,14 +74,17 @@ pub enum WriteError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The shapes cannot be written as VTK.
-    #[error("the shapes cannot be written as VTK: {0}")]
-    Vtk(String),
+    /// No coordinate has this name.
+    #[error("there is no line along `{along}`")]
+    NoLine {
+        /// The name.
+        along: String,
+    },
     /// The model holds nothing of what a figure shows.
     #[error("{fact}: {help}")]
     NothingToPlot {
         /// What is missing.
-        fact: String,
+        fact: &'static str,
         /// What to try.
         help: &'static str,
     },
@@ -90,18 +93,16 @@ pub enum WriteError {
     Invalid(#[from] InvalidModel),
     /// The prefix is no name in C and Rust.
     #[error(
-        "`{prefix}` cannot start names in C and Rust: give --prefix letters, digits and _, a letter first, at most 40"
+        "`{prefix}` cannot start names in C and Rust, which are letters, digits and _, a letter first, here at most 40"
     )]
     Prefix {
         /// The prefix.
         prefix: String,
     },
     /// An option of generated source with a format that has none.
-    #[error(
-        "{option} is for generated source, not for {format}: leave it away, or export c or rust"
-    )]
+    #[error("{option} is for generated source, not for {format}")]
     NotSource {
-        /// The option.
+        /// What was asked for.
         option: &'static str,
         /// The format.
         format: &'static str,
@@ -119,7 +120,7 @@ pub enum WriteError {
         largest: usize,
     },
     /// A number beyond single precision.
-    #[error("{value:e} is beyond single precision: export without --single")]
+    #[error("{value:e} is beyond single precision")]
     BeyondSingle {
         /// The number.
         value: f64,

@@ -53,10 +53,10 @@ pub fn export(
 fn refuse_source_options(format: &'static str, options: &ExportOptions) -> Result<(), WriteError> {
     let refused = |option| Err(WriteError::NotSource { option, format });
     if options.single {
-        return refused("--single");
+        return refused("single precision");
     }
     if options.prefix.is_some() {
-        return refused("--prefix");
+        return refused("a prefix of names");
     }
     Ok(())
 }

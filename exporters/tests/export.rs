@@ -110,7 +110,7 @@ fn model_files_refuse_options_of_source() {
         prefix: Some("arm".into()),
     };
     for (format, name) in [(Format::Json, "json"), (Format::Hdf5, "hdf5")] {
-        for (options, option) in [(&single, "--single"), (&prefix, "--prefix")] {
+        for (options, option) in [(&single, "single"), (&prefix, "prefix")] {
             let error = export(&m, format, &folder.path().join("m"), options).unwrap_err();
             let text = error.to_string();
             assert!(text.contains(option) && text.contains(name), "{text}");

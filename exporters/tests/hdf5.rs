@@ -1,6 +1,8 @@
 //! HDF5 models: exact, readable elsewhere, and refused where damaged.
 
 mod support;
+#[path = "support/tools.rs"]
+mod tools;
 
 use exporters::ReadError;
 use exporters::hdf5::{self, Backend};
@@ -257,20 +259,7 @@ fn datasets_that_lie_about_size_place_or_type_are_refused() {
 
 /// Whether Python can read HDF5; says so where it cannot.
 fn has_h5py() -> bool {
-    let found = Command::new("python3")
-        .args(["-c", "import h5py, numpy"])
-        .output();
-    let found = found.is_ok_and(|o| o.status.success());
-    if !found {
-        assert!(
-            std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
-            "python3 with h5py and numpy is required here and not installed"
-        );
-        eprintln!(
-            "SKIPPED: python3 with h5py and numpy is not installed; HDF5 files are not read elsewhere"
-        );
-    }
-    found
+    tools::has_python("h5py, numpy", "HDF5 files are not read elsewhere")
 }
 
 const SCRIPT: &str = r#"

@@ -1,7 +1,7 @@
 //! Rigid motions SE(3): frames, velocities in the moving frame, exponential and tangent maps.
 //!
-//! A velocity (or small motion) is `[v; w]` in the moving frame's own axes: H' = H·hat(V). The
-//! tangent map T(d) is defined by exp(d + δ) = exp(d)·exp(T(d)δ) to first order.
+//! A velocity (or small motion) is `[v; w]` in the moving frame's own axes: H' = H·hat(V)
+//! [M 2.1]. The tangent map T(d) is defined by exp(d + δ) = exp(d)·exp(T(d)δ) to first order [M 2.2].
 
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 

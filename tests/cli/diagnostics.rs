@@ -101,6 +101,16 @@ fn outputs_that_cannot_be_written() {
             ],
         ),
         (
+            "export_single",
+            &["export", model, "--format", "json", "-o", "c", "--single"],
+        ),
+        (
+            "plot_along",
+            &[
+                "plot", model, "--what", "errors", "--along", "w", "-o", "p.svg",
+            ],
+        ),
+        (
             "shapes_onto_folder",
             &["modes", "four_bar.toml", "--at", "0", "-o", "made"],
         ),

@@ -5,3 +5,4 @@ mod links;
 mod markdown;
 mod output;
 mod runner;
+mod sources;

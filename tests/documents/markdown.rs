@@ -23,7 +23,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README, changelog and everything in `docs/`, in a fixed order.
+/// README, changelog, the page for contributors and everything in `docs/`, in a fixed order.
 pub fn documents() -> Vec<Document> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root().join("docs"))
         .expect("docs/")
@@ -33,6 +33,7 @@ pub fn documents() -> Vec<Document> {
     paths.sort();
     paths.insert(0, root().join("README.md"));
     paths.insert(1, root().join("CHANGELOG.md"));
+    paths.insert(2, root().join("CONTRIBUTING.md"));
     paths.iter().map(|path| Document::read(path)).collect()
 }
 

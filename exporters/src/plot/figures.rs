@@ -38,9 +38,8 @@ pub fn figure(
         chosen.retain(|spec| line_name(model, spec) == along);
     }
     if chosen.is_empty() {
-        return Err(WriteError::NothingToPlot {
-            fact: format!("there is no line along `{}`", along.unwrap_or_default()),
-            help: "give --along the name of an actuated coordinate",
+        return Err(WriteError::NoLine {
+            along: along.unwrap_or_default().into(),
         });
     }
     Ok(match figure {
@@ -121,7 +120,7 @@ fn frequency_panels(
     let count = all().map(Vec::len).max().unwrap_or(0);
     if count == 0 {
         return Err(WriteError::NothingToPlot {
-            fact: "the model has no internal modes".into(),
+            fact: "the model has no internal modes",
             help: "plot errors, boxes or coefficients instead",
         });
     }

@@ -25,6 +25,13 @@ pub fn is_installed(tool: &str, without: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok() || missing(tool, without)
 }
 
+/// Whether Python is there with these modules.
+pub fn has_python(modules: &str, without: &str) -> bool {
+    let import = format!("import {modules}");
+    let found = Command::new("python3").args(["-c", &import]).output();
+    found.is_ok_and(|o| o.status.success()) || missing(&format!("python3 with {modules}"), without)
+}
+
 /// A missing tool fails the test where `REDUCE_REQUIRE_TOOLS` is set and is reported otherwise.
 pub fn missing(tool: &str, without: &str) -> bool {
     assert!(

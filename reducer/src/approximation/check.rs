@@ -15,7 +15,7 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckReport {
     /// Per block: Frobenius norm of the difference over that of the exact value (at least a tenth
-    /// of its root mean square).
+    /// of its root mean square) [M 10.2].
     pub errors: Vec<BlockError>,
     /// Per block, where its error is largest.
     pub worst: Vec<WorstPoint>,

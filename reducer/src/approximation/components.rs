@@ -54,7 +54,8 @@ fn rounded(value: f64) -> f64 {
     }
 }
 
-/// All components that a model of this form can have, by blocks of one unit of comparison.
+/// All components that a model of this form can have, by blocks of one unit of comparison: what the
+/// energies [M 8.1, 8.3] or, in the `direct` form, the equations of motion [M 1.1] are made of.
 fn blocks(layout: &ModelLayout, form: ModelForm, probes: &[Sample]) -> Vec<Vec<Component>> {
     let (n, s) = (layout.n(), layout.n_rigid);
     let pairs = |from: usize| {

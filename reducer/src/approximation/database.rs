@@ -1,11 +1,10 @@
 //! Samples on disk: an append-only log that survives a kill at any moment.
 //!
 //! Every process writes its own segment file, so concurrent runs never share one; all segments
-//! with the same fingerprint are read on opening. A record is its length, its payload and the
-//! BLAKE3 hash of both; reading a segment stops at the first record that is not whole. A process
+//! with the same fingerprint are read on opening. A record is its length, its payload
+//! (postcard) and the BLAKE3 hash of both; reading a segment stops at the first record that is not whole. A process
 //! never appends to another one's segment, so a torn tail stays where it is and harms nothing.
 
-use super::encoding::{decode, encode};
 use super::source::SampleFailure;
 use crate::reduction::Coefficients;
 use std::collections::BTreeMap;
@@ -17,15 +16,13 @@ use std::sync::Arc;
 /// What is known of one configuration; runs share it.
 pub type SampleResult = Result<Arc<Coefficients>, SampleFailure>;
 
-const MAGIC: &[u8; 8] = b"GMPSMPL2";
+const MAGIC: &[u8; 8] = b"GMPSMPL3";
 const HEADER: usize = 8 + 32;
 const LARGEST_RECORD: usize = 1 << 30;
 
 /// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the sample database `{path}`: {action}: {source}; choose another folder with --samples-dir or make it writable"
-)]
+#[error("the sample database `{path}`: {action}: {source}")]
 pub struct DatabaseError {
     /// File or folder.
     pub path: String,
@@ -108,26 +105,17 @@ impl SampleDatabase {
         let Some(folder) = self.folder.as_ref().filter(|_| !wave.is_empty()) else {
             return Ok(());
         };
-        let mut bytes = Vec::new();
-        for (theta, result) in wave {
-            let start = bytes.len();
-            bytes.extend_from_slice(&[0; 8]);
-            encode(theta, result, &mut bytes);
-            let length = (bytes.len() - start - 8) as u64;
-            bytes[start..start + 8].copy_from_slice(&length.to_le_bytes());
-            let hash = blake3::hash(&bytes[start..]);
-            bytes.extend_from_slice(hash.as_bytes());
-        }
         if self.segment.is_none() {
             self.segment = Some(new_segment(folder, &self.fingerprint)?);
         }
         if let Some((path, file)) = &mut self.segment {
-            let failed = |source| DatabaseError {
-                path: path.display().to_string(),
-                action: "cannot be written",
-                source,
-            };
-            file.write_all(&bytes).map_err(failed)?;
+            records(wave)
+                .and_then(|bytes| file.write_all(&bytes))
+                .map_err(|source| DatabaseError {
+                    path: path.display().to_string(),
+                    action: "cannot be written",
+                    source,
+                })?;
         }
         Ok(())
     }
@@ -155,9 +143,27 @@ fn new_segment(folder: &Path, fingerprint: &[u8; 32]) -> Result<(PathBuf, File),
     }
 }
 
+/// The records of a wave, one after the other.
+fn records(wave: &[(Vec<f64>, SampleResult)]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (theta, result) in wave {
+        let record = (theta, result.as_ref().map(Arc::as_ref));
+        let payload = postcard::to_stdvec(&record).map_err(std::io::Error::other)?;
+        let start = bytes.len();
+        bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&payload);
+        let hash = blake3::hash(&bytes[start..]);
+        bytes.extend_from_slice(hash.as_bytes());
+    }
+    Ok(bytes)
+}
+
 fn key(theta: &[f64]) -> Vec<u64> {
     theta.iter().map(|t| t.to_bits()).collect()
 }
+
+/// What the payload of a record holds.
+type Record = (Vec<f64>, Result<Coefficients, SampleFailure>);
 
 /// Reads whole records of a segment with this fingerprint; ignores everything from the first
 /// record that is torn or damaged.
@@ -179,10 +185,11 @@ fn read_segment(
         if hash.as_bytes()[..] != tail[length..length + 32] {
             return;
         }
-        match decode(&tail[..length]) {
-            Some((theta, result)) => known.insert(key(&theta), result),
-            None => return,
+        let record: Result<(Record, &[u8]), _> = postcard::take_from_bytes(&tail[..length]);
+        let Ok(((theta, result), [])) = record else {
+            return;
         };
+        known.insert(key(&theta), result.map(Arc::new));
         rest = &tail[length + 32..];
     }
 }

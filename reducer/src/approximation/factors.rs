@@ -2,13 +2,13 @@
 
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
-/// Upper triangular U with A = U Uᵀ, absent where A is not positive definite.
+/// Upper triangular U with A = U Uᵀ [M 8.2], absent where A is not positive definite.
 pub(super) fn upper_factor(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut u = a.to_vec();
     kernel::factor(&mut u, n).then_some(u)
 }
 
-/// The upper triangular dU with dA = dU Uᵀ + U dUᵀ.
+/// The upper triangular dU with dA = dU Uᵀ + U dUᵀ [M 8.2].
 fn upper_factor_slope(u: &[f64], da: &[f64], n: usize) -> Vec<f64> {
     let mut x = da.to_vec();
     make_upper_factor_slope(u, &mut x, n);

@@ -1,4 +1,4 @@
-//! Polynomials through samples.
+//! Polynomials [M 9.1] through samples.
 
 use super::least_squares::LeastSquares;
 use super::region::Region;

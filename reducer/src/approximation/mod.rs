@@ -7,7 +7,6 @@ mod check;
 mod components;
 mod continuity;
 mod database;
-mod encoding;
 mod errors;
 mod factors;
 mod fit;

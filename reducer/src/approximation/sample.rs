@@ -129,7 +129,7 @@ impl Sample {
         })
     }
 
-    /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ.
+    /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ [M 10.1].
     pub fn whitened_mass(&self, model: &[f64]) -> f64 {
         let n = self.exact.n();
         let found = || upper_factor(&self.exact.mass, n);
@@ -137,7 +137,7 @@ impl Sample {
         whitened(&self.mass_factor, found, delta, whiten_upper, n)
     }
 
-    /// ‖L⁻¹(K̂−K̄)L⁻ᵀ‖ on δ, K̄ = LLᵀ.
+    /// ‖L⁻¹(K̂−K̄)L⁻ᵀ‖ on δ, K̄ = LLᵀ [M 10.1].
     pub fn whitened_stiffness(&self, model: &[f64]) -> f64 {
         let (n, s) = (self.exact.n(), self.exact.n_rigid());
         let exact = &self.exact.stiffness;

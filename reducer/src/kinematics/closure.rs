@@ -1,4 +1,4 @@
-//! Loop closure: frames, residuals and the square system W·ż = [0; θ̇] of the skeleton.
+//! Loop closure: frames, residuals and the square system W·ż = [0; θ̇] of the skeleton [M 5.1].
 //!
 //! Rows are made free of units: lengths are divided by the skeleton's characteristic length, in
 //! the unknowns as well as in the residuals.

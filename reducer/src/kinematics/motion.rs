@@ -1,7 +1,7 @@
 //! First and second derivatives of the undeformed motion with respect to θ, in closed form.
 //!
 //! V_k is the velocity of a frame per unit θ̇_k, in the frame's own axes; ∂_l V_k its derivative
-//! along θ_l. They are not symmetric in k and l: ∂_l V_k − ∂_k V_l = [V_k, V_l].
+//! along θ_l. They are not symmetric in k and l: ∂_l V_k − ∂_k V_l = [V_k, V_l] [M 5.3].
 
 use super::closure::{Posture, mount_velocity};
 use super::skeleton::{Gauge, Mount, Skeleton};

@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-10;
 /// Shortest step as a part of the whole path.
 const SHORTEST_STEP: f64 = 1.0 / 16384.0;
 /// Regularity below which a configuration counts as singular: joints then run a hundred times
-/// faster than at home for the same actuator speed.
+/// faster than at home for the same actuator speed [M 5.2].
 const SINGULAR: f64 = 1e-2;
 
 /// An undeformed configuration with its motion.
@@ -162,7 +162,7 @@ impl Kinematics {
         z
     }
 
-    /// Residual of [closure; θ], unit-free.
+    /// Residual of [closure; θ], unit-free [M 5.1].
     fn residual(&self, posture: &Posture, theta: &[f64]) -> DVector<f64> {
         let closure = self.skeleton.cut_residuals(posture);
         let measured = self.skeleton.measured(posture);

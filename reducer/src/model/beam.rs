@@ -3,8 +3,8 @@
 //! Strain: d = log(H_A⁻¹H_B), ε = (d − d⁰)/L. The shear compliance is enlarged by L²/12EI, which
 //! makes the linearised element exact at its nodes.
 //!
-//! Inertia: material points are placed in the element frame E = H_A·exp(d/2), where they move by
-//! the exact Timoshenko shape functions of the element's deformation d − d⁰. Velocities are the
+//! Inertia: material points are placed in the element frame E = H_A·exp(d/2) [M 3.5], where they
+//! move by the exact Timoshenko shape functions of the element's deformation d − d⁰. Velocities are the
 //! exact derivatives of these positions, the motion of E included, so that the mass depends on d
 //! alone and rigid motions of a deformed element carry their exact kinetic energy.
 
@@ -61,7 +61,7 @@ pub struct BeamElement {
 }
 
 impl BeamElement {
-    /// An element of arc length `length` between two frames as drawn.
+    /// An element of arc length `length` between two frames as drawn; its stiffness [M 3.4].
     pub fn new(a: &Frame, b: &Frame, length: f64, section: &Section) -> Self {
         let reference = lie::log(&a.relative(b));
         let compliance_y = 1.0 / section.shear_y + length * length / (12.0 * section.bending_z);
@@ -90,12 +90,12 @@ impl BeamElement {
         element
     }
 
-    /// The deformation d between two node frames.
+    /// The deformation d between two node frames [M 3.1].
     pub fn deformation(&self, a: &Frame, b: &Frame) -> Vector6 {
         lie::log(&a.relative(b))
     }
 
-    /// Strain energy.
+    /// Strain energy [M 3.3].
     pub fn strain_energy(&self, d: &Vector6) -> f64 {
         let e = d - self.reference;
         0.5 * e.dot(&self.rigidity.component_mul(&e))
@@ -115,7 +115,7 @@ impl BeamElement {
         (p.transpose() * stress, tangent)
     }
 
-    /// Consistent mass over the velocities of both nodes.
+    /// Consistent mass over the velocities of both nodes [M 3.8].
     pub fn mass_at(&self, d: &Vector6) -> Matrix12 {
         let q = velocity_map(d);
         let inner = self.inertia(&(d - self.reference));
@@ -164,7 +164,8 @@ impl BeamElement {
 }
 
 impl MassPoint {
-    /// Velocity (element axes) and angular velocity (axes turned with the point) per (V_E, ḋ).
+    /// Velocity (element axes) and angular velocity (axes turned with the point) per (V_E, ḋ)
+    /// [M 3.7].
     fn jacobians(&self, delta: &Vector6) -> (SMatrix<f64, 3, 12>, SMatrix<f64, 3, 12>) {
         let position = self.position + self.shift * delta;
         let phi = self.turn * delta;
@@ -215,7 +216,7 @@ impl MassPoint {
     }
 }
 
-/// ḋ per velocities of both nodes: [−T⁻¹(−d), T⁻¹(d)].
+/// ḋ per velocities of both nodes: [−T⁻¹(−d), T⁻¹(d)] [M 3.2].
 fn strain_operator(d: &Vector6) -> Matrix6x12 {
     let mut p = Matrix6x12::zeros();
     p.fixed_view_mut::<6, 6>(0, 0)
@@ -234,7 +235,7 @@ fn strain_operator_derivative(d: &Vector6, direction: &Vector6) -> Matrix6x12 {
     p
 }
 
-/// (V_E, ḋ) per velocities of both nodes.
+/// (V_E, ḋ) per velocities of both nodes [M 3.6].
 fn velocity_map(d: &Vector6) -> Matrix12 {
     let half = d * 0.5;
     let p = strain_operator(d);

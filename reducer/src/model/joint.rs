@@ -62,7 +62,7 @@ fn universal_row(z_of_a: &Vector3<f64>) -> Vector6 {
     join(&Vector3::zeros(), &Vector3::x().cross(z_of_a))
 }
 
-/// C(D).
+/// C(D) [M 4.1].
 pub fn gradient(kind: JointKind, d: &Frame) -> Rows {
     let mut rows = Rows::new();
     for &component in fixed_components(kind) {
@@ -136,7 +136,8 @@ pub struct RelativeMotion {
 }
 
 impl RelativeMotion {
-    /// Velocity of b seen from a, axes of b, from velocities of frames a and b in their own axes.
+    /// Velocity of b seen from a, axes of b, from velocities of frames a and b in their own axes
+    /// [M 4.1].
     pub fn velocity(&self, v_a: &Vector6, v_b: &Vector6) -> Vector6 {
         v_b - self.d.pull_back(v_a)
     }

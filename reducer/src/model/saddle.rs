@@ -129,7 +129,7 @@ impl Saddle {
 }
 
 impl Factor<'_> {
-    /// Motions q and multipliers λ of K·q + Cᵀλ = f, C·q = g, column by column.
+    /// Motions q and multipliers λ of K·q + Cᵀλ = f, C·q = g, column by column [M 4.2].
     pub fn solve(
         &self,
         f: &Mat<f64>,

@@ -1,6 +1,6 @@
 //! The `filtered` gauge: subspace iteration from fixed shapes, rotated towards them.
 //!
-//! Y = (S·M)^p X_ref with the constrained compliance S; Ψ = Y·P with ΨᵀMΨ = I and ΨᵀM·X_ref
+//! Y = (S·M)^p X_ref with the constrained compliance S [M 6.1]; Ψ = Y·P with ΨᵀMΨ = I and ΨᵀM·X_ref
 //! symmetric positive definite. Analytic in θ, without an eigenproblem; derivatives reuse the
 //! factorisation and solve a small Sylvester equation for the rotation.
 
@@ -49,7 +49,8 @@ fn scale_columns(y: &mut Mat<f64>, omega: &[f64]) {
     }
 }
 
-/// Mass-orthonormal basis of the columns of `y` nearest to the reference shapes.
+/// Mass-orthonormal basis of the columns of `y` nearest to the reference shapes [M 6.2, 6.3], and its
+/// derivatives [M 6.4, 6.5].
 pub(super) fn rotate_towards(
     at: &Linearised<'_>,
     reference: &Reference,

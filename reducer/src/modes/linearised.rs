@@ -92,7 +92,7 @@ impl<'a> Linearised<'a> {
         })
     }
 
-    /// Static response to forces f and prescribed row values g: motions and multipliers.
+    /// Static response to forces f and prescribed row values g: motions and multipliers [M 4.2].
     pub fn static_response(
         &self,
         f: &Mat<f64>,
@@ -104,7 +104,7 @@ impl<'a> Linearised<'a> {
         }
     }
 
-    /// Derivative along θ_l of a static response (q, λ) whose force has the derivative `df`.
+    /// Derivative along θ_l of a static response (q, λ) whose force has the derivative `df` [M 4.3].
     pub fn static_response_rate(
         &self,
         l: usize,

@@ -75,7 +75,7 @@ impl Coefficients {
         self.theta.len()
     }
 
-    /// Gyroscopic tensor h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
+    /// Gyroscopic tensor h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk) [M 7.7], index (i·n + j)·n + k.
     pub fn gyroscopic(&self) -> Vec<f64> {
         let n = self.n();
         let mut h = vec![0.0; n * n * n];
@@ -83,7 +83,7 @@ impl Coefficients {
         h
     }
 
-    /// Force M̄η̈ + h̄[η̇, η̇] + D̄η̇ − force at η^δ = 0.
+    /// Force M̄η̈ + h̄[η̇, η̇] + D̄η̇ − force at η^δ = 0 [M 1.1].
     pub fn inverse_dynamics(&self, rate: &[f64], accel: &[f64]) -> Vec<f64> {
         self.inverse_dynamics_with(&self.gyroscopic(), rate, accel)
     }

@@ -7,7 +7,7 @@ use faer::Mat;
 /// D̄^δδ for the locked problem (M̄^δδ, K̄^δδ).
 ///
 /// A uniform modal ratio ζ gives M̄Φ·diag(2ζω)·ΦᵀM̄ = 2ζ·L(L⁻¹K̄L⁻ᵀ)^½Lᵀ with M̄ = LLᵀ, a smooth
-/// function of both matrices even where frequencies cross.
+/// function of both matrices even where frequencies cross [M 7.8].
 pub(super) fn structural(damping: Damping, mass: &Mat<f64>, stiffness: &Mat<f64>) -> Mat<f64> {
     let n = mass.nrows();
     match damping {

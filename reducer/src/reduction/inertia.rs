@@ -1,7 +1,7 @@
 //! Reduced mass and its derivatives with respect to all generalised coordinates.
 //!
-//! Parameterisation: x = x_ρ + R_ρΨ_xη, R = R_ρ·exp(Ψ_ψη), no further term. Velocities in node axes
-//! are J_i(θ, η)·η̇_i; N_d = ∂M̄/∂η_d collects the first-order change of J and of the element masses.
+//! Parameterisation: x = x_ρ + R_ρΨ_xη, R = R_ρ·exp(Ψ_ψη), no further term [M 7.1]. Velocities in
+//! node axes are J_i(θ, η)·η̇_i; N_d = ∂M̄/∂η_d collects the first-order change of J and of the element masses.
 
 use crate::lie::{Vector6, angular, join, linear};
 use crate::model::FullModel;
@@ -14,6 +14,7 @@ pub(super) struct ReducedInertia {
     pub gradient: Vec<Mat<f64>>,
 }
 
+/// The mass [M 7.4], its derivatives along θ [M 7.5] and along δ [M 7.6].
 pub(super) fn reduced_inertia(at: &Linearised<'_>, modes: &LocalModes) -> ReducedInertia {
     let s = at.velocities.len();
     let n = modes.shapes.ncols();
@@ -32,7 +33,7 @@ pub(super) fn reduced_inertia(at: &Linearised<'_>, modes: &LocalModes) -> Reduce
     ReducedInertia { mass, gradient }
 }
 
-/// ∂J/∂η_d at η^δ = 0, one column per coordinate.
+/// ∂J/∂η_d at η^δ = 0, one column per coordinate [M 7.2, 7.3].
 fn jacobian_change(at: &Linearised<'_>, modes: &LocalModes, d: usize) -> Mat<f64> {
     let s = at.velocities.len();
     let n = modes.shapes.ncols();
@@ -58,7 +59,7 @@ fn jacobian_change(at: &Linearised<'_>, modes: &LocalModes, d: usize) -> Mat<f64
     out
 }
 
-/// Adds Jᵀ(∂M_e/∂d · strain of ψ_d)J of every beam element.
+/// Adds Jᵀ(∂M_e/∂d · strain of ψ_d)J of every beam element, the last sum of [M 7.6].
 fn add_element_changes(model: &FullModel, modes: &LocalModes, s: usize, gradient: &mut [Mat<f64>]) {
     let n = modes.shapes.ncols();
     let mut local = vec![0.0; 12 * n];

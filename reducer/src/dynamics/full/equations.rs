@@ -1,4 +1,4 @@
-//! The equations of motion: balance of forces, constraints and their derivatives.
+//! The equations of motion [M 13.1]: balance of forces, constraints and their derivatives.
 //!
 //! Vectors of motions and forces have six values per node in node axes, then the deflections of
 //! flexible actuators, then θ. Constraint rows: joints, θ's relation to the bodies, prescribed θ.

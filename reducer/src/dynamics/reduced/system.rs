@@ -1,4 +1,4 @@
-//! The equations of motion as a first-order system, and what is told of a state.
+//! The equations of motion [M 8.4] as a first-order system, and what is told of a state.
 
 use super::error::ReducedError;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
