@@ -126,6 +126,8 @@ pub(super) struct Entry {
     pub i: usize,
     pub j: usize,
     pub k: usize,
+    /// For values that take four indices; no list has any yet.
+    pub l: usize,
 }
 
 impl Group {
@@ -420,7 +422,13 @@ impl PlanTable {
         let mut add = |component: Component, value: usize| {
             let (group, [i, j, k]) = Group::of(component);
             let list: &mut Vec<Entry> = entries.entry(group).or_default();
-            list.push(Entry { value, i, j, k });
+            list.push(Entry {
+                value,
+                i,
+                j,
+                k,
+                l: 0,
+            });
         };
         for (value, &c) in kept.iter().enumerate() {
             add(components[c], value);

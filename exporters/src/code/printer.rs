@@ -250,11 +250,13 @@ impl Printer {
 
     pub fn entry_lists(&self, plan: &Plan, wanted: impl Fn(Group) -> bool) -> Vec<Value> {
         let line = |e: &Entry| {
-            let fields = [e.value, e.i, e.j, e.k].map(|v| v.to_string());
-            format!(
-                "    {}",
-                self.record("Entry", ["value", "i", "j", "k"], &fields)
-            )
+            let [value, i, j, k, l] = [e.value, e.i, e.j, e.k, e.l].map(|v| v.to_string());
+            let record = if self.spelling.open == "{" {
+                self.braces(&[value, i, j, k, l].join(", "))
+            } else {
+                self.record("Entry", ["value", "i", "j", "k"], &[value, i, j, k])
+            };
+            format!("    {record}")
         };
         Group::ALL
             .iter()
