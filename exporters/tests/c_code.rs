@@ -308,8 +308,10 @@ fn sources_compile_as_cpp_and_example_runs() {
             let program = folder.path().join("example");
             run(Command::new("gcc")
                 .args(WARNINGS)
+                // Tables that no function uses are found in headers as well.
                 .args([
                     "-O1",
+                    "-Wunused-const-variable=2",
                     "-fsanitize=address,undefined",
                     "-fno-sanitize-recover=all",
                     "-o",

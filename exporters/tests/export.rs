@@ -45,6 +45,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "c/flexible_arm.c",
         "c/flexible_arm.h",
         "c/flexible_arm_selftest.c",
+        "c/flexible_arm_tables.h",
         "c/mine.txt",
         "model.h5",
         "model.json",

@@ -12,6 +12,7 @@ use reducer::reduced_model::ReducedModel;
 const TEMPLATES: &[(&str, &str)] = &[
     ("header.h", include_str!("../../templates/c/header.h.j2")),
     ("source.c", include_str!("../../templates/c/source.c.j2")),
+    ("tables.h", include_str!("../../templates/c/tables.h.j2")),
     ("support.c", include_str!("../../templates/c/support.c.j2")),
     (
         "polynomials.c",
@@ -104,7 +105,7 @@ const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// The folder of C source: header, source, self-test, example, CMake file and README.
+/// The folder of C source: header, source and its tables, self-test, example, CMake file and README.
 pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
     let plan = code_plan(model)?;
     let prefix = prefix(model, options)?;
@@ -133,9 +134,10 @@ pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFi
         real_epsilon => format!("{limit}_EPSILON"),
         ..shared
     };
-    let files: [(String, &'static str); 6] = [
+    let files: [(String, &'static str); 7] = [
         (format!("{prefix}.h"), "header.h"),
         (format!("{prefix}.c"), "source.c"),
+        (format!("{prefix}_tables.h"), "tables.h"),
         (format!("{prefix}_selftest.c"), "selftest.c"),
         ("example_main.c".to_owned(), "example_main.c"),
         ("CMakeLists.txt".to_owned(), "CMakeLists.txt"),

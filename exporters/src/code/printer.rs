@@ -154,7 +154,7 @@ impl Printer {
 
     pub fn entry_lists(&self, plan: &Plan, wanted: impl Fn(Group) -> bool) -> Vec<Value> {
         let numbers = |e: &Entry| {
-            let indices = [e.i, e.j, e.k].map(u32::from);
+            let indices = [e.i, e.j, e.k, e.l].map(u32::from);
             braces(&[&[e.value][..], &indices].concat())
         };
         let groups = Group::ALL.into_iter().filter(|g| wanted(*g));

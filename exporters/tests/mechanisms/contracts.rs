@@ -131,6 +131,17 @@ fn unrolled(function: &str, line: &str, goal: Goal, one_coordinate: bool) -> u32
     }
 }
 
+/// A derivative has been written where it is scaled: shown by following columns, taken for granted where
+/// columns are not told apart.
+fn scaled(line: &str, goal: Goal) -> Option<String> {
+    let (derivative, _) = line.trim_start().split_once(" *= w")?;
+    match goal {
+        Goal::Reads => Some(format!("/*@ admit \\initialized(&{derivative}); */")),
+        Goal::Writes => Some(format!("/*@ assert \\initialized(&{derivative}); */")),
+        Goal::Interface => None,
+    }
+}
+
 /// The source with contracts and with loops that are followed step by step.
 pub fn annotated(name: &str, source: &str, goal: Goal, one_coordinate: bool) -> String {
     let look_ups = look_ups(name, source);
@@ -155,6 +166,7 @@ pub fn annotated(name: &str, source: &str, goal: Goal, one_coordinate: bool) -> 
                 lines.push(format!("/*@ loop unroll {count}; */"));
             }
         }
+        lines.extend(scaled(line, goal));
         lines.push(line.to_owned());
     }
     lines.join("\n") + "\n"
