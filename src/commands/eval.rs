@@ -3,7 +3,7 @@
 use super::{Outcome, local::generalised, tables};
 use crate::args::EvalArgs;
 use crate::diagnostics::{self, CommandError, Failure};
-use reducer::reduced_model::{Evaluator, ModelDocument, Status, Workspace};
+use reducer::reduced_model::{DropReason, Evaluator, ModelDocument, Status, Workspace};
 use serde_json::json;
 
 /// Runs the command.
@@ -23,6 +23,9 @@ pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let mut work = Workspace::default();
     let document = evaluator
         .document(theta, &mut work)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let reason = evaluator
+        .drop_reason(theta, &mut work)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     let mut status = document.status;
     let mut force = None;
@@ -53,12 +56,16 @@ pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let text = if args.json {
         let mut value = json!(document);
         value["status"] = json!(status);
+        if let Some(reason) = &reason {
+            value["reason"] = json!(reason);
+        }
         if let Some(force) = &force {
             value["force"] = json!(force);
         }
         format!("{value}\n")
     } else {
-        as_text(&model.layout.name, &document, force.as_deref(), status)
+        let head = heading(&model.layout.name, &document, status, reason.as_ref());
+        as_text(head, &document, force.as_deref())
     };
     diagnostics::print(&text)?;
     Ok(if status >= Status::Undefined {
@@ -68,14 +75,18 @@ pub fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     })
 }
 
-fn as_text(name: &str, d: &ModelDocument, force: Option<&[f64]>, status: Status) -> String {
-    let flat = |m: &[Vec<f64>]| m.concat();
+fn heading(name: &str, d: &ModelDocument, status: Status, reason: Option<&DropReason>) -> String {
     let word = json!(status);
-    let mut out = format!(
-        "{name} at θ = {:?}, {}\n",
+    let why = reason.map_or(String::new(), |r| format!(": {r}"));
+    format!(
+        "{name} at θ = {:?}, {}{why}\n",
         d.theta,
         word.as_str().unwrap_or_default()
-    );
+    )
+}
+
+fn as_text(mut out: String, d: &ModelDocument, force: Option<&[f64]>) -> String {
+    let flat = |m: &[Vec<f64>]| m.concat();
     tables::matrix(&mut out, "mass", &d.coordinates, &flat(&d.mass));
     let stiffness = flat(&d.stiffness);
     if stiffness.iter().any(|v| *v != 0.0) {

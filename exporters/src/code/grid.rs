@@ -59,7 +59,7 @@ impl Grid {
             theta
         };
         let boxes = (0..total)
-            .map(|c| box_of(&model.tree, &inside(c)))
+            .map(|c| model.box_at(&inside(c)).map_or(-1, |index| index as i64))
             .collect();
         Some(Self {
             cells,
@@ -120,22 +120,6 @@ fn cells_per_unit(cuts: &[f64], upper: f64) -> Option<f64> {
         .rev()
         .map(|bits| exact * (1.0 - 0.5_f64.powi(bits)))
         .find(is_sound)
-}
-
-fn box_of(tree: &[TreeNode], theta: &[f64]) -> i64 {
-    let mut node = 0;
-    loop {
-        match &tree[node] {
-            TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            } => node = if theta[*axis] < *at { *low } else { *high },
-            TreeNode::Leaf { index } => return *index as i64,
-            TreeNode::Dropped { .. } => return -1,
-        }
-    }
 }
 
 #[cfg(test)]

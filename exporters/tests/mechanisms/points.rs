@@ -1,7 +1,7 @@
 //! States at which implementations are compared.
 
 use crate::support::Numbers;
-use reducer::reduced_model::{ReducedModel, TreeNode};
+use reducer::reduced_model::ReducedModel;
 
 /// A state with accelerations, and what the caller adds to the nominal model.
 pub struct Point {
@@ -142,19 +142,6 @@ pub fn used(model: &ReducedModel, theta: &[f64]) -> (Vec<f64>, Option<usize>) {
             }
         })
         .collect();
-    let mut node = 0;
-    loop {
-        match &model.tree[node] {
-            TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            } => {
-                node = if used[*axis] < *at { *low } else { *high };
-            }
-            TreeNode::Leaf { index } => return (used, Some(*index)),
-            TreeNode::Dropped { .. } => return (used, None),
-        }
-    }
+    let index = model.box_at(&used);
+    (used, index)
 }

@@ -1,7 +1,7 @@
 //! Finding the box of a configuration, and the memory an evaluation works in.
 
 use super::polynomial::{FlatTable, PolynomialValues};
-use super::{Component, Constant, InvalidModel, Parameters, ReducedModel, TreeNode};
+use super::{Component, Constant, InvalidModel, Parameters, ReducedModel};
 use serde::{Deserialize, Serialize};
 
 /// Periods, at most, by which a periodic coordinate is wrapped: beyond, little is left of its digits.
@@ -166,30 +166,14 @@ impl<'m> Evaluator<'m> {
             }
             work.theta.push(put);
         }
-        if !domain.inequalities.iter().all(|i| i.holds(&work.theta)) {
+        if !domain.admits(&work.theta) {
             return Status::Undefined;
         }
-        match self.find_box(&work.theta) {
+        match self.model.box_at(&work.theta) {
             Some(index) => work.box_index = index,
             None => return Status::Undefined,
         }
         status
-    }
-
-    fn find_box(&self, theta: &[f64]) -> Option<usize> {
-        let mut node = 0;
-        loop {
-            match &self.model.tree[node] {
-                TreeNode::Split {
-                    axis,
-                    at,
-                    low,
-                    high,
-                } => node = if theta[*axis] < *at { *low } else { *high },
-                TreeNode::Leaf { index } => return Some(*index),
-                TreeNode::Dropped { .. } => return None,
-            }
-        }
     }
 
     /// Values of the dynamics' polynomials at the located θ.

@@ -13,6 +13,7 @@
 
 mod coefficients;
 mod components;
+mod coverage;
 mod dynamics;
 mod evaluate;
 mod hybrid;
@@ -26,22 +27,27 @@ mod validate;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
 pub use components::{Component, ComponentLists, Constant};
+pub use coverage::{DropReason, MissingRegion};
 pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
 pub use operations::{inverse_dynamics_operations, table_operations};
 pub use outputs::OutputMotion;
 pub use parameters::{NominalParameters, Parameters};
 pub use polynomial::PolynomialValues;
-pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord};
+pub use provenance::{
+    BasisRecord, Block, BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord,
+};
 pub use validate::{InvalidModel, limits};
 
 pub(crate) use coefficients::{christoffel, frequencies_hz};
 pub(crate) use dynamics::factor_upper;
 
+pub use crate::description::mechanism::{Criterion, Objective};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the data layout that this library writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -170,7 +176,7 @@ pub enum TreeNode {
     /// A region without a model.
     Dropped {
         /// Why.
-        reason: String,
+        reason: DropReason,
     },
 }
 

@@ -123,24 +123,15 @@ fn common_box(model: &ReducedModel, theta: &[f32]) -> Option<usize> {
     if !(0..theta.len()).all(inside) {
         return None;
     }
-    let mut node = 0;
-    loop {
-        match &model.tree[node] {
-            TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            } => {
-                let below = f64::from(theta[*axis]) < *at;
-                if below != (theta[*axis] < *at as f32) {
-                    return None;
-                }
-                node = if below { *low } else { *high };
-            }
-            TreeNode::Leaf { index } => return Some(*index),
-            TreeNode::Dropped { .. } => return None,
-        }
+    let mut agrees = true;
+    let node = model.node_by(|axis, at| {
+        let below = f64::from(theta[axis]) < at;
+        agrees &= below == (theta[axis] < at as f32);
+        below
+    });
+    match node {
+        TreeNode::Leaf { index } if agrees => Some(*index),
+        _ => None,
     }
 }
 
