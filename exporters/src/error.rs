@@ -52,7 +52,7 @@ pub enum ReadError {
     },
     /// Written by another version.
     #[error(
-        "the model has format {found}; this version reads format {FORMAT}: use the version that wrote it, or make the model again"
+        "the model has format {found}; this version reads format {FORMAT}: reduce the mechanism again with this version, or use the version that wrote the model"
     )]
     Format {
         /// Format of the file.

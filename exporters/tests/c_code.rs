@@ -445,7 +445,7 @@ fn names_of_a_hostile_model_stay_in_comments() {
 fn a_model_without_any_box_is_undefined_everywhere() {
     let mut m = model(&recipes()[0]);
     m.tree = vec![TreeNode::Dropped {
-        reason: "singular".into(),
+        reason: DropReason::Outside,
     }];
     m.boxes.clear();
     let c = Generated::new(&m, "gcc", false, &[]);

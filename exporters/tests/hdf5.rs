@@ -18,7 +18,7 @@ fn awkward_models() -> Vec<ReducedModel> {
         let mut original = model(recipe);
         original.boxes[0].definite = None;
         original.boxes[0].errors = vec![BlockError {
-            block: "mass".into(),
+            block: Block::Mass,
             mean: 1e-300,
             max: 0.1 + 0.2,
         }];
@@ -89,12 +89,59 @@ fn texts_of_any_length_survive() {
 fn a_model_without_any_box_survives() {
     let mut m = model(&recipes()[0]);
     m.tree = vec![TreeNode::Dropped {
-        reason: "singular".into(),
+        reason: DropReason::Outside,
     }];
     m.boxes.clear();
     for backend in Backend::ALL {
         let bytes = backend.to_bytes(&m).unwrap();
         assert_eq!(backend.from_bytes(bytes).unwrap(), m);
+    }
+}
+
+#[test]
+fn every_setting_and_every_reason_survives() {
+    let cut = recipes().into_iter().find(|r| r.drop_first).unwrap();
+    let theta = model(&cut).layout.domain.lower.clone();
+    let message = "it locks".to_owned();
+    let reasons = [
+        DropReason::Outside,
+        DropReason::Cut {
+            samples: 3,
+            needed: 10,
+            checks: 0,
+        },
+        DropReason::Singular {
+            theta: theta.clone(),
+            message: message.clone(),
+        },
+        DropReason::Inadmissible { theta, message },
+    ];
+    let bases = [
+        BasisRecord::Quadratic,
+        BasisRecord::Lagrange { order: 3 },
+        BasisRecord::Chebyshev { max_degree: 12 },
+    ];
+    let tolerance = |block| BlockTolerance {
+        block,
+        tolerance: 0.1,
+    };
+    for (i, reason) in reasons.into_iter().enumerate() {
+        let mut m = model(&cut);
+        m.provenance.settings.basis = bases[i % bases.len()];
+        m.provenance.settings.criterion = [Criterion::Mean, Criterion::Max][i % 2];
+        m.provenance.settings.objective = [Objective::Size, Objective::Speed][i % 2];
+        m.provenance.settings.tolerances = Block::ALL.map(tolerance).to_vec();
+        for node in &mut m.tree {
+            if let TreeNode::Dropped { reason: found } = node {
+                *found = reason.clone();
+            }
+        }
+        let text = exporters::json::to_bytes(&m).unwrap();
+        assert_eq!(exporters::json::from_bytes(&text).unwrap(), m);
+        for backend in Backend::ALL {
+            let bytes = backend.to_bytes(&m).unwrap();
+            assert_eq!(backend.from_bytes(bytes).unwrap(), m, "{backend:?}");
+        }
     }
 }
 
@@ -120,9 +167,9 @@ fn other_files_are_refused() {
     for backend in Backend::ALL {
         for bytes in [
             Vec::new(),
-            b"{\"format\": 1}".to_vec(),
+            b"{\"format\": 2}".to_vec(),
             none.clone(),
-            stating(1),
+            stating(2),
             stating(-1),
         ] {
             let found = backend.from_bytes(bytes);
@@ -131,10 +178,20 @@ fn other_files_are_refused() {
                 "{backend:?}: {found:?}"
             );
         }
-        assert!(matches!(
-            backend.from_bytes(stating(9)),
-            Err(ReadError::Format { found: 9 })
-        ));
+        for other in [1, 9] {
+            let refusal = backend.from_bytes(stating(other)).unwrap_err();
+            let found = other as u64;
+            assert!(
+                matches!(refusal, ReadError::Format { found: f } if f == found),
+                "{refusal}"
+            );
+            let said = refusal.to_string();
+            assert!(said.contains(&format!("format {other};")), "{said}");
+            assert!(
+                said.contains("reduce the mechanism again with this version"),
+                "{said}"
+            );
+        }
     }
 }
 
@@ -269,7 +326,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 f = h5py.File(sys.argv[1], "r")
-assert f.attrs["format"] == 1
+assert f.attrs["format"] == 2
 theta = np.array([float(t) for t in sys.argv[2:]])
 n = len(f["layout/coordinate_name"])
 node = 0

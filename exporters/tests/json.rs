@@ -73,12 +73,30 @@ fn published_schema_is_current() {
 
 #[test]
 fn another_version_is_named_whatever_else_the_file_holds() {
-    let refusal = json::from_bytes(br#"{"format": 7, "novelty": [1, 2]}"#).unwrap_err();
-    assert!(
-        matches!(refusal, ReadError::Format { found: 7 }),
-        "{refusal}"
-    );
-    assert!(refusal.to_string().contains("format 7"));
+    let old = json::to_bytes(&model(&recipes()[0])).unwrap();
+    let old = String::from_utf8(old)
+        .unwrap()
+        .replacen(r#""format":2"#, r#""format":1"#, 1);
+    for (text, version) in [
+        (r#"{"format": 7, "novelty": [1, 2]}"#, 7),
+        (
+            r#"{"format": 1, "tree": [{"node": "dropped", "reason": "a text"}]}"#,
+            1,
+        ),
+        (&old, 1),
+    ] {
+        let refusal = json::from_bytes(text.as_bytes()).unwrap_err();
+        assert!(
+            matches!(refusal, ReadError::Format { found } if found == version),
+            "{refusal}"
+        );
+        let said = refusal.to_string();
+        assert!(said.contains(&format!("format {version};")), "{said}");
+        assert!(
+            said.contains("reduce the mechanism again with this version"),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -115,7 +133,7 @@ fn hostile_files_are_refused() {
     }
     let deep = "[".repeat(1_000_000);
     assert!(json::from_bytes(deep.as_bytes()).is_err());
-    assert!(json::from_bytes(br#"{"format": 1}"#).is_err());
+    assert!(json::from_bytes(br#"{"format": 2}"#).is_err());
     assert!(json::from_bytes(b"\xff\xfe").is_err());
 }
 

@@ -1,11 +1,12 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    Approximation, ApproximationError, LocalModel, OUTSIDE, Observer, SampleDatabase, approximate,
-    check,
+    Approximation, ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
 };
-use crate::description::mechanism::{ApproximationSettings, Criterion};
-use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
+use crate::description::mechanism::ApproximationSettings;
+use crate::reduced_model::{
+    BlockError, BoxModel, Continuity, InvalidModel, MissingRegion, ReducedModel,
+};
 use serde::{Deserialize, Serialize};
 
 /// Fresh points at which a finished model is checked.
@@ -40,8 +41,6 @@ pub struct Summary {
     /// Boxes with polynomials.
     pub boxes: usize,
     /// Regions without a model.
-    pub dropped: usize,
-    /// Those of them that could not be reduced.
     pub missing: Vec<MissingRegion>,
     /// Polynomial coefficients of the dynamics.
     pub stored_numbers: usize,
@@ -61,17 +60,6 @@ pub struct Summary {
     pub reached: bool,
 }
 
-/// A region that could not be reduced.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MissingRegion {
-    /// Smallest θ.
-    pub lower: Vec<f64>,
-    /// Largest θ.
-    pub upper: Vec<f64>,
-    /// Why.
-    pub reason: String,
-}
-
 /// A box that fell short of a tolerance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShortBox {
@@ -81,6 +69,16 @@ pub struct ShortBox {
     pub upper: Vec<f64>,
     /// Its errors.
     pub errors: Vec<BlockError>,
+}
+
+impl From<&BoxModel> for ShortBox {
+    fn from(b: &BoxModel) -> Self {
+        Self {
+            lower: b.lower.clone(),
+            upper: b.upper.clone(),
+            errors: b.errors.clone(),
+        }
+    }
 }
 
 /// Reduces a mechanism: sample, fit and refine; check at fresh points; assemble.
@@ -99,67 +97,13 @@ pub fn reduce(
 
     observer.phase("checking");
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
-    let missing = missing_regions(&model);
-    model.provenance.reached = model.boxes.iter().all(|b| b.reached)
-        && missing.is_empty()
-        && within(&report.errors, &model, settings.criterion);
+    model.provenance.reached = model.reaches(&report.errors);
     model.provenance.errors = report.errors;
-    let summary = summarize(&model, missing, samples, evaluated);
+    let summary = summarize(&model, samples, evaluated);
     Ok((model, summary))
 }
 
-/// Errors at fresh points are within the tolerances.
-fn within(errors: &[BlockError], model: &ReducedModel, criterion: Criterion) -> bool {
-    errors.iter().all(|e| {
-        let error = match criterion {
-            Criterion::Mean => e.mean,
-            Criterion::Max => e.max,
-        };
-        let tolerances = &model.provenance.settings.tolerances;
-        tolerances
-            .iter()
-            .find(|t| t.block == e.block)
-            .is_none_or(|t| error <= t.tolerance)
-    })
-}
-
-/// Regions of the domain without a model, but for those that the user's inequalities exclude.
-fn missing_regions(model: &ReducedModel) -> Vec<MissingRegion> {
-    let domain = &model.layout.domain;
-    let mut out = Vec::new();
-    let mut open = vec![(0, domain.lower.clone(), domain.upper.clone())];
-    while let Some((node, lower, upper)) = open.pop() {
-        match model.tree.get(node) {
-            Some(TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            }) => {
-                let (mut middle_low, mut middle_high) = (lower.clone(), upper.clone());
-                middle_low[*axis] = *at;
-                middle_high[*axis] = *at;
-                open.push((*high, middle_low, upper));
-                open.push((*low, lower, middle_high));
-            }
-            Some(TreeNode::Dropped { reason }) if reason != OUTSIDE => out.push(MissingRegion {
-                lower,
-                upper,
-                reason: reason.clone(),
-            }),
-            _ => {}
-        }
-    }
-    out
-}
-
-fn summarize(
-    model: &ReducedModel,
-    missing: Vec<MissingRegion>,
-    samples: usize,
-    evaluated: usize,
-) -> Summary {
-    let short = model.boxes.iter().filter(|b| !b.reached);
+fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary {
     Summary {
         full_dofs: model.layout.full_dofs,
         reduced_dofs: model.layout.n(),
@@ -167,24 +111,13 @@ fn summarize(
         routed_samples: model.provenance.routed_samples,
         evaluated,
         boxes: model.boxes.len(),
-        dropped: model
-            .tree
-            .iter()
-            .filter(|n| matches!(n, TreeNode::Dropped { .. }))
-            .count(),
-        missing,
+        missing: model.missing_regions(),
         stored_numbers: model.stored_numbers(),
         stored_numbers_outputs: model.stored_numbers_outputs(),
         errors: model.provenance.errors.clone(),
         continuity: model.continuity,
         certified: model.boxes.iter().filter(|b| b.definite.is_some()).count(),
-        short: short
-            .map(|b| ShortBox {
-                lower: b.lower.clone(),
-                upper: b.upper.clone(),
-                errors: b.errors.clone(),
-            })
-            .collect(),
+        short: model.short_boxes().map(ShortBox::from).collect(),
         reached: model.provenance.reached,
     }
 }

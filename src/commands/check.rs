@@ -1,11 +1,12 @@
 //! `reduce check`: a reduced model against the full one at points that no fit has seen.
 
-use super::Outcome;
+use super::{Outcome, tables};
 use crate::args::CheckArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use reducer::approximation::{CheckReport, Observer, check};
-use reducer::reduced_model::ReducedModel;
+use reducer::pipeline::ShortBox;
+use reducer::reduced_model::{MissingRegion, ReducedModel};
 use reducer::sampling::MechanismModel;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -23,90 +24,117 @@ pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let report = check(&model, &local, args.samples, args.seed)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     drop(progress);
-    let reached = within(&report, &model);
+    let verdict = Verdict::new(report, &model);
     let text = if args.json {
-        format!("{}\n", as_json(&report, reached))
+        format!("{}\n", verdict.as_json())
     } else {
-        as_text(&report, reached)
+        verdict.as_text()
     };
     diagnostics::print(&text)?;
-    Ok(if reached {
+    Ok(if verdict.reached {
         Outcome::Done
     } else {
         Outcome::FellShort
     })
 }
 
-/// The tolerances the model was made for hold at these points.
-fn within(report: &CheckReport, model: &ReducedModel) -> bool {
-    let settings = &model.provenance.settings;
-    report.errors.iter().all(|e| {
-        let error = if settings.criterion == "max" {
-            e.max
-        } else {
-            e.mean
-        };
-        settings
-            .tolerances
-            .iter()
-            .find(|t| t.block == e.block)
-            .is_none_or(|t| error <= t.tolerance)
-    })
+/// Comparison at fresh points, and what the model says of itself.
+struct Verdict {
+    report: CheckReport,
+    missing: Vec<MissingRegion>,
+    short: Vec<ShortBox>,
+    reached: bool,
 }
 
-fn as_json(report: &CheckReport, reached: bool) -> Value {
-    let mut errors: Map<String, Value> = report
-        .errors
-        .iter()
-        .map(|e| {
-            let worst = report.worst.iter().find(|w| w.block == e.block);
-            let entry = json!({
-                "mean": e.mean,
-                "max": e.max,
-                "worst_theta": worst.map(|w| w.theta.clone()),
-            });
-            (e.block.clone(), entry)
-        })
-        .collect();
-    if let Some(f) = &report.frequencies {
-        errors.insert(
-            "frequencies".into(),
-            json!({ "mean": f.mean, "max": f.max }),
-        );
+impl Verdict {
+    fn new(report: CheckReport, model: &ReducedModel) -> Self {
+        Self {
+            missing: model.missing_regions(),
+            short: model.short_boxes().map(ShortBox::from).collect(),
+            reached: model.reaches(&report.errors),
+            report,
+        }
     }
-    json!({
-        "errors": errors,
-        "compared": report.compared,
-        "skipped": report.skipped,
-        "reached": reached,
-    })
-}
 
-fn as_text(report: &CheckReport, reached: bool) -> String {
-    let mut out = format!(
-        "compared at {} points, {} without a model\n",
-        report.compared, report.skipped
-    );
-    let _ = writeln!(out, "                       mean         max  worst at θ");
-    for e in report.errors.iter().chain(&report.frequencies) {
-        let worst = report.worst.iter().find(|w| w.block == e.block);
-        let place = worst.map_or(String::new(), |w| format!("{:.4?}", w.theta));
+    fn as_json(&self) -> Value {
+        let report = &self.report;
+        let mut errors: Map<String, Value> = report
+            .errors
+            .iter()
+            .map(|e| {
+                let worst = report.worst.iter().find(|w| w.block == e.block);
+                let entry = json!({
+                    "mean": e.mean,
+                    "max": e.max,
+                    "worst_theta": worst.map(|w| w.theta.clone()),
+                });
+                (e.block.name().to_owned(), entry)
+            })
+            .collect();
+        if let Some(f) = &report.frequencies {
+            errors.insert(
+                "frequencies".into(),
+                json!({ "mean": f.mean, "max": f.max }),
+            );
+        }
+        json!({
+            "errors": errors,
+            "compared": report.compared,
+            "skipped": report.outside + report.without_model + report.failed,
+            "outside": report.outside,
+            "without_model": report.without_model,
+            "failed": report.failed,
+            "missing": self.missing,
+            "short": self.short,
+            "reached": self.reached,
+        })
+    }
+
+    fn as_text(&self) -> String {
+        let report = &self.report;
+        let mut out = format!(
+            "compared at {} points, {} without a model",
+            report.compared, report.without_model
+        );
+        for (count, place) in [
+            (report.outside, "outside the inequalities of the domain"),
+            (report.failed, "where the full model fails"),
+        ] {
+            if count > 0 {
+                let _ = write!(out, ", {count} {place}");
+            }
+        }
+        let _ = writeln!(out, "\n                       mean         max  worst at θ");
+        for e in &report.errors {
+            let worst = report.worst.iter().find(|w| w.block == e.block);
+            let place = worst.map_or(String::new(), |w| format!("{:.4?}", w.theta));
+            row(&mut out, e.block.name(), e.mean, e.max, &place);
+        }
+        if let Some(f) = &report.frequencies {
+            row(&mut out, "frequencies", f.mean, f.max, "");
+        }
+        tables::missing_regions(&mut out, &self.missing);
+        tables::short_boxes(&mut out, &self.short);
         let _ = writeln!(
             out,
-            "  {:<14} {:>9.4} % {:>9.4} %  {place}",
-            e.block,
-            100.0 * e.mean,
-            100.0 * e.max
+            "{}",
+            if self.reached {
+                "within the model's tolerances"
+            } else if self.missing.is_empty() {
+                "a tolerance of the model is exceeded"
+            } else {
+                "part of the domain has no model"
+            }
         );
+        out
     }
+}
+
+fn row(out: &mut String, name: &str, mean: f64, max: f64, place: &str) {
     let _ = writeln!(
         out,
-        "{}",
-        if reached {
-            "within the model's tolerances"
-        } else {
-            "a tolerance of the model is exceeded"
-        }
+        "  {name:<14} {:>9.4} % {:>9.4} %  {place}",
+        100.0 * mean,
+        100.0 * max
     );
-    out
 }

@@ -4,7 +4,7 @@ use super::{Outcome, local::generalised, tables};
 use crate::args::{EvalArgs, Numbers};
 use crate::diagnostics::{self, CommandError, Failure};
 use reducer::reduced_model::{
-    EvaluationError, Evaluator, LinearModel, ModelDocument, Status, Workspace,
+    DropReason, EvaluationError, Evaluator, LinearModel, ModelDocument, Status, Workspace,
 };
 use serde_json::json;
 
@@ -16,6 +16,8 @@ struct Extras {
     linear: Option<LinearModel>,
     /// Actuator forces and modal coordinates.
     feedforward: Option<[Vec<f64>; 2]>,
+    /// Why there is no model.
+    reason: Option<DropReason>,
 }
 
 /// Runs the command.
@@ -70,7 +72,10 @@ fn extras(args: &EvalArgs, evaluator: &Evaluator<'_>) -> Result<(Extras, Status)
     let rate = generalised("rate", slice(&args.rate).as_deref(), n, s)?;
     let accel = generalised("accel", slice(&args.accel).as_deref(), n, s)?;
     let mut work = Workspace::default();
-    let mut extras = Extras::default();
+    let mut extras = Extras {
+        reason: evaluator.drop_reason(theta, &mut work).map_err(refused)?,
+        ..Extras::default()
+    };
     let mut status = Status::Inside;
     let moved = args.modal.is_some() || args.rate.is_some() || args.accel.is_some();
     if moved || args.linearize {
@@ -104,6 +109,9 @@ fn as_json(
 ) -> serde_json::Value {
     let mut value = json!(document);
     value["status"] = json!(status);
+    if let Some(reason) = &extras.reason {
+        value["reason"] = json!(reason);
+    }
     if let Some(force) = &extras.force {
         value["force"] = json!(force);
     }
@@ -127,8 +135,9 @@ fn as_json(
 fn as_text(name: &str, d: &ModelDocument, extras: &Extras, status: Status) -> String {
     let flat = |m: &[Vec<f64>]| m.concat();
     let word = json!(status);
+    let why = (extras.reason.as_ref()).map_or(String::new(), |r| format!(": {r}"));
     let mut out = format!(
-        "{name} at θ = {:?}, {}\n",
+        "{name} at θ = {:?}, {}{why}\n",
         d.theta,
         word.as_str().unwrap_or_default()
     );

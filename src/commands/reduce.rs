@@ -1,6 +1,6 @@
 //! `reduce M.toml`: the whole pipeline, from the mechanism file to a folder of models.
 
-use super::Outcome;
+use super::{Outcome, tables};
 use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
@@ -15,9 +15,6 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Regions that are listed one by one.
-const SHOWN: usize = 8;
 
 /// Runs the command.
 pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
@@ -98,7 +95,12 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
     let errors: Map<String, Value> = summary
         .errors
         .iter()
-        .map(|e| (e.block.clone(), json!({ "mean": e.mean, "max": e.max })))
+        .map(|e| {
+            (
+                e.block.name().to_owned(),
+                json!({ "mean": e.mean, "max": e.max }),
+            )
+        })
         .collect();
     json!({
         "full_dofs": summary.full_dofs,
@@ -107,7 +109,7 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
         "routed_samples": summary.routed_samples,
         "evaluated": summary.evaluated,
         "boxes": summary.boxes,
-        "dropped": summary.dropped,
+        "dropped": summary.missing.len(),
         "missing": summary.missing,
         "stored_numbers": summary.stored_numbers,
         "stored_numbers_outputs": summary.stored_numbers_outputs,
@@ -155,7 +157,7 @@ fn as_text(
         let _ = writeln!(
             out,
             "  {:<20} {:>8.4} % {:>8.4} %",
-            e.block,
+            e.block.name(),
             100.0 * e.mean,
             100.0 * e.max
         );
@@ -170,21 +172,8 @@ fn as_text(
         "{continuity}; definiteness proven in {} of {} box(es)",
         summary.certified, summary.boxes
     );
-    for region in summary.missing.iter().take(SHOWN) {
-        let _ = writeln!(
-            out,
-            "no model for θ from {:?} to {:?}: {}",
-            region.lower, region.upper, region.reason
-        );
-    }
-    if summary.missing.len() > SHOWN {
-        let _ = writeln!(
-            out,
-            "no model for {} more region(s), all with --json",
-            summary.missing.len() - SHOWN
-        );
-    }
-    for low in unrepresented.iter().take(SHOWN) {
+    tables::missing_regions(&mut out, &summary.missing);
+    for low in unrepresented.iter().take(tables::SHOWN) {
         let advice = low
             .modes_that_would_do
             .map_or(String::new(), |n| format!("; {n} internal modes would do"));
@@ -194,20 +183,7 @@ fn as_text(
             low.theta, low.frequencies_hz
         );
     }
-    for short in summary.short.iter().take(SHOWN) {
-        let _ = writeln!(
-            out,
-            "tolerance not reached for θ from {:?} to {:?}",
-            short.lower, short.upper
-        );
-        for e in &short.errors {
-            let _ = writeln!(
-                out,
-                "  {:<20} mean {:.2e}, max {:.2e}",
-                e.block, e.mean, e.max
-            );
-        }
-    }
+    tables::short_boxes(&mut out, &summary.short);
     let _ = writeln!(
         out,
         "{}; written to {}",

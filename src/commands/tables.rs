@@ -1,6 +1,11 @@
-//! Numbers as readable text.
+//! Numbers and regions as readable text.
 
+use reducer::pipeline::ShortBox;
+use reducer::reduced_model::MissingRegion;
 use std::fmt::Write;
+
+/// Entries of a list that are shown one by one.
+pub const SHOWN: usize = 8;
 
 /// A square matrix with its coordinates' names.
 pub fn matrix(out: &mut String, title: &str, names: &[String], values: &[f64]) {
@@ -37,4 +42,47 @@ pub fn list(out: &mut String, title: &str, values: &[f64]) {
         let _ = write!(out, " {value:.6}");
     }
     out.push('\n');
+}
+
+/// Regions without a model; nothing where there are none.
+pub fn missing_regions(out: &mut String, regions: &[MissingRegion]) {
+    if regions.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{} region(s) without a model", regions.len());
+    for region in regions.iter().take(SHOWN) {
+        let _ = writeln!(
+            out,
+            "  θ from {:?} to {:?}: {}",
+            region.lower, region.upper, region.reason
+        );
+    }
+    more(out, regions.len());
+}
+
+/// Boxes that fell short of a tolerance, with their errors; nothing where there are none.
+pub fn short_boxes(out: &mut String, boxes: &[ShortBox]) {
+    if boxes.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{} box(es) fell short of a tolerance", boxes.len());
+    for short in boxes.iter().take(SHOWN) {
+        let _ = writeln!(out, "  θ from {:?} to {:?}", short.lower, short.upper);
+        for e in &short.errors {
+            let _ = writeln!(
+                out,
+                "    {:<18} mean {:.2e}, max {:.2e}",
+                e.block.name(),
+                e.mean,
+                e.max
+            );
+        }
+    }
+    more(out, boxes.len());
+}
+
+fn more(out: &mut String, count: usize) {
+    if count > SHOWN {
+        let _ = writeln!(out, "  and {} more, all with --json", count - SHOWN);
+    }
 }

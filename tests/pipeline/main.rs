@@ -1,6 +1,7 @@
 //! The whole pipeline through the command line: what it promises, on the mechanisms of `data/`.
 
 mod accuracy;
+mod coverage;
 mod energy;
 #[path = "../support/energy.rs"]
 mod energy_drift;

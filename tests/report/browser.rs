@@ -52,6 +52,8 @@ pub struct Findings {
     pub closure_error: Option<f64>,
     /// The page says that there is no full model.
     pub says_what_is_missing: bool,
+    /// What the page says of its own errors.
+    pub trouble: String,
 }
 
 /// A browser of this machine.

@@ -56,6 +56,7 @@ fn visit(browser: &Browser, name: &str, html: &str) -> Vec<Findings> {
         .map(|width| {
             let found = browser.visit(&format!("{name}-{width}"), html, width);
             assert_eq!(found.problems, Vec::<String>::new(), "{name} at {width} px");
+            assert_eq!(found.trouble, "", "{name} at {width} px");
             assert_eq!(found.width, width);
             assert!(found.content_width <= width, "{name}: {found:?}");
             assert_eq!(found.requests, 0, "{name}: {found:?}");
@@ -159,6 +160,24 @@ fn the_pipeline_and_the_verb_write_the_same_report() {
     assert!(status.success());
     let again = std::fs::read_to_string(&file).expect("a report");
     assert!(again == page(folder.path()), "the two reports differ");
+}
+
+#[test]
+fn a_joint_that_the_drawing_does_not_know_is_told_on_the_page() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let folder = reduced("orthoglide");
+    let html = page(folder.path());
+    let known = r#""kind":"spherical""#;
+    assert!(html.contains(known));
+    let strange = html.replace(known, r#""kind":"sledge""#);
+    let found = browser.visit("strange", &strange, 1400);
+    assert!(found.trouble.contains("sledge"), "{found:?}");
+    assert!(
+        found.problems.iter().any(|p| p.contains("sledge")),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 // Uses the page in the frame as a reader would, and writes down what it saw.
 const findings = {
   problems: [], width: 0, content_width: 0, requests: 0, charts: 0, empty_charts: [], sliders: [], modes: [],
-  turned_by_key: false, without_name: [], blocks_with_errors: [], closure_error: null, says_what_is_missing: false,
+  turned_by_key: false, without_name: [], blocks_with_errors: [], closure_error: null, says_what_is_missing: false, trouble: "",
 };
 const frame = document.getElementById("page");
 
@@ -34,6 +34,8 @@ function closureError() {
 async function probe() {
   const page = frame.contentWindow;
   const all = (selector) => [...page.document.querySelectorAll(selector)];
+  const trouble = page.document.getElementById("trouble");
+  if (trouble && trouble.checkVisibility()) findings.trouble = trouble.textContent;
   findings.width = page.innerWidth;
   findings.content_width = page.document.documentElement.scrollWidth;
   findings.requests = page.performance.getEntriesByType("resource").length;

@@ -4,7 +4,7 @@ use crate::data;
 use reducer::approximation::{LocalModel, SampleDatabase, Silent};
 use reducer::description::load;
 use reducer::pipeline;
-use reducer::reduced_model::{Evaluator, ReducedModel, Workspace};
+use reducer::reduced_model::{Block, Evaluator, ReducedModel, Workspace};
 use reducer::sampling::MechanismModel;
 use reducer::survey::{Survey, survey};
 
@@ -39,7 +39,7 @@ fn lines_hold_exact_coefficients_and_the_errors_there() {
             let mut gap = reduced.mass.iter().zip(&exact.mass).map(|(a, b)| a - b);
             let expected = norm(&mut gap) / norm(&mut exact.mass.iter().copied());
             let (block, error) = point.errors[0];
-            assert_eq!(block, "mass");
+            assert_eq!(block, Block::Mass);
             assert!((error - expected).abs() < 1e-14, "{error} {expected}");
         }
         for end in [0.0, 1.0] {

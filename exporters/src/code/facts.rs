@@ -191,7 +191,7 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         .provenance
         .errors
         .iter()
-        .map(|e| format!("{:<12} {:.3e} {:.3e}", comment(&e.block), e.mean, e.max))
+        .map(|e| format!("{:<12} {:.3e} {:.3e}", e.block.name(), e.mean, e.max))
         .collect();
     Ok(context! {
         prefix,

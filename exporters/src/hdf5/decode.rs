@@ -108,12 +108,17 @@ impl Reader {
         same_length(paths[1], mean.len(), blocks.len())?;
         same_length(paths[2], max.len(), blocks.len())?;
         let rows = blocks.into_iter().zip(mean).zip(max);
-        Ok(rows
-            .map(|((block, mean), max)| BlockError { block, mean, max })
-            .collect())
+        rows.map(|((block, mean), max)| {
+            Ok(BlockError {
+                block: named(block, paths[0])?,
+                mean,
+                max,
+            })
+        })
+        .collect()
     }
 
-    fn tree(&mut self) -> Read<Vec<TreeNode>> {
+    fn tree(&mut self, s: usize) -> Read<Vec<TreeNode>> {
         let (kind, axis, low, high) = (
             self.integer("tree/kind"),
             self.integer("tree/axis"),
@@ -121,7 +126,7 @@ impl Reader {
             self.integer("tree/high"),
         );
         let at = self.real("tree/at");
-        let mut reasons = self.text("tree/reason").into_iter();
+        let mut reasons = self.reasons(s)?.into_iter();
         for (path, len) in [
             ("tree/axis", axis.len()),
             ("tree/at", at.len()),
@@ -150,6 +155,40 @@ impl Reader {
                     Ok(TreeNode::Dropped { reason })
                 }
                 other => Err(refuse("tree/kind", format!("kind {other}"))),
+            })
+            .collect()
+    }
+
+    fn reasons(&mut self, s: usize) -> Read<Vec<DropReason>> {
+        let names = self.text("tree/reason");
+        let samples = self.integer("tree/reason_samples");
+        let places = self.real("tree/reason_theta");
+        let messages = self.text("tree/reason_message");
+        let n = names.len();
+        same_length("tree/reason_samples", samples.len(), n.saturating_mul(3))?;
+        same_length("tree/reason_theta", places.len(), n.saturating_mul(s))?;
+        same_length("tree/reason_message", messages.len(), n)?;
+        let facts = samples.chunks_exact(3).zip(places.chunks_exact(s));
+        names
+            .into_iter()
+            .zip(messages)
+            .zip(facts)
+            .map(|((name, message), (samples, place))| {
+                let theta = place.to_vec();
+                match name.as_str() {
+                    "outside" => Ok(DropReason::Outside),
+                    "cut" => {
+                        let counts = counts(samples, "tree/reason_samples")?;
+                        Ok(DropReason::Cut {
+                            samples: counts[0],
+                            needed: counts[1],
+                            checks: counts[2],
+                        })
+                    }
+                    "singular" => Ok(DropReason::Singular { theta, message }),
+                    "inadmissible" => Ok(DropReason::Inadmissible { theta, message }),
+                    other => Err(refuse("tree/reason", format!("`{other}`"))),
+                }
             })
             .collect()
     }
@@ -203,7 +242,7 @@ pub(super) fn to_model(content: Content) -> Read<ReducedModel> {
         dynamics: r.components(["components/dynamics_quantity", "components/dynamics_index"])?,
         outputs: r.components(["components/outputs_quantity", "components/outputs_index"])?,
     };
-    let tree = r.tree()?;
+    let tree = r.tree(layout.n_rigid)?;
     let boxes = read_boxes(&mut r, layout.n_rigid, &components)?;
     let (continuity, provenance) = read_provenance(&mut r)?;
     Ok(ReducedModel {
@@ -347,6 +386,41 @@ fn read_boxes(r: &mut Reader, s: usize, lists: &ComponentLists) -> Read<Vec<BoxM
     Ok(boxes)
 }
 
+fn read_settings(r: &mut Reader) -> Read<SettingsRecord> {
+    let [basis, criterion, objective] = r.texts("provenance/settings")?;
+    let degree = counts(
+        &r.integer("provenance/basis_degree"),
+        "provenance/basis_degree",
+    )?;
+    let (blocks, tolerances) = (
+        r.text("provenance/tolerance_block"),
+        r.real("provenance/tolerance"),
+    );
+    same_length("provenance/tolerance", tolerances.len(), blocks.len())?;
+    let tolerances: Read<Vec<BlockTolerance>> = blocks
+        .into_iter()
+        .zip(tolerances)
+        .map(|(block, tolerance)| {
+            Ok(BlockTolerance {
+                block: named(block, "provenance/tolerance_block")?,
+                tolerance,
+            })
+        })
+        .collect();
+    Ok(SettingsRecord {
+        basis: match (basis.as_str(), degree.as_slice()) {
+            ("quadratic", []) => BasisRecord::Quadratic,
+            ("lagrange", &[order]) => BasisRecord::Lagrange { order },
+            ("chebyshev", &[max_degree]) => BasisRecord::Chebyshev { max_degree },
+            _ => return Err(refuse("provenance/settings", format!("basis `{basis}`"))),
+        },
+        criterion: named(criterion, "provenance/settings")?,
+        objective: named(objective, "provenance/settings")?,
+        tolerances: tolerances?,
+        minimal_width: r.real("provenance/minimal_width"),
+    })
+}
+
 fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
     let [class] = r.texts("provenance/continuity")?;
     let jump = r.real("provenance/largest_jump");
@@ -358,31 +432,16 @@ fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
     };
     let [tool] = r.texts("provenance/tool")?;
     let [input_hash] = r.texts("provenance/input_hash")?;
-    let [basis, criterion, objective] = r.texts("provenance/settings")?;
     let reached = flags(&r.integer("provenance/reached"), "provenance/reached")?;
     let routed = counts(
         &r.integer("provenance/routed_samples"),
         "provenance/routed_samples",
     )?;
-    let (blocks, tolerances) = (
-        r.text("provenance/tolerance_block"),
-        r.real("provenance/tolerance"),
-    );
     same_length("provenance/reached", reached.len(), 1)?;
-    same_length("provenance/tolerance", tolerances.len(), blocks.len())?;
-    let tolerances = blocks.into_iter().zip(tolerances);
     let provenance = Provenance {
         tool,
         input_hash,
-        settings: SettingsRecord {
-            basis,
-            criterion,
-            objective,
-            tolerances: tolerances
-                .map(|(block, tolerance)| BlockTolerance { block, tolerance })
-                .collect(),
-            minimal_width: r.real("provenance/minimal_width"),
-        },
+        settings: read_settings(r)?,
         reached: reached[0],
         routed_samples: routed.first().copied().unwrap_or(0),
         errors: r.errors([

@@ -64,7 +64,7 @@ impl Writer {
     }
 
     fn errors(&mut self, paths: [&str; 3], errors: &[&BlockError]) {
-        self.text(paths[0], errors.iter().map(|e| e.block.clone()).collect());
+        self.text(paths[0], errors.iter().map(|e| variant(&e.block)).collect());
         self.real(paths[1], errors.iter().map(|e| e.mean).collect());
         self.real(paths[2], errors.iter().map(|e| e.max).collect());
     }
@@ -99,7 +99,7 @@ pub(super) fn from_model(model: &ReducedModel) -> Content {
         ["components/outputs_quantity", "components/outputs_index"],
         &lists.outputs,
     );
-    write_tree(&mut w, &model.tree);
+    write_tree(&mut w, &model.tree, s);
     let bounds = |side: fn(&BoxModel) -> &Vec<f64>| -> Array {
         Array::Real(model.boxes.iter().flat_map(|b| side(b).clone()).collect())
     };
@@ -206,7 +206,7 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
     w.real("layout/coulomb", p.coulomb.clone());
 }
 
-fn write_tree(w: &mut Writer, tree: &[TreeNode]) {
+fn write_tree(w: &mut Writer, tree: &[TreeNode], s: usize) {
     let fields: Vec<(i64, i64, f64, i64, i64)> = tree
         .iter()
         .map(|node| match node {
@@ -225,11 +225,38 @@ fn write_tree(w: &mut Writer, tree: &[TreeNode]) {
     w.real("tree/at", fields.iter().map(|f| f.2).collect());
     w.integer("tree/low", fields.iter().map(|f| f.3).collect());
     w.integer("tree/high", fields.iter().map(|f| f.4).collect());
-    let reason = |node: &TreeNode| match node {
-        TreeNode::Dropped { reason } => Some(reason.clone()),
+    let dropped = tree.iter().filter_map(|node| match node {
+        TreeNode::Dropped { reason } => Some(reason),
         _ => None,
-    };
-    w.text("tree/reason", tree.iter().filter_map(reason).collect());
+    });
+    write_reasons(w, dropped, s);
+}
+
+fn write_reasons<'m>(w: &mut Writer, reasons: impl Iterator<Item = &'m DropReason>, s: usize) {
+    let (mut names, mut samples) = (Vec::new(), Vec::new());
+    let (mut places, mut messages) = (Vec::new(), Vec::new());
+    for reason in reasons {
+        let (name, counts, failure) = match reason {
+            DropReason::Outside => ("outside", None, None),
+            DropReason::Cut {
+                samples,
+                needed,
+                checks,
+            } => ("cut", Some([*samples, *needed, *checks]), None),
+            DropReason::Singular { theta, message } => ("singular", None, Some((theta, message))),
+            DropReason::Inadmissible { theta, message } => {
+                ("inadmissible", None, Some((theta, message)))
+            }
+        };
+        names.push(name.to_owned());
+        samples.extend(counts.map_or([-1; 3], |c| c.map(|n| i64::try_from(n).unwrap_or(i64::MAX))));
+        places.extend(failure.map_or_else(|| vec![f64::NAN; s], |(theta, _)| theta.clone()));
+        messages.push(failure.map_or_else(String::new, |(_, message)| message.clone()));
+    }
+    w.text("tree/reason", names);
+    w.add("tree/reason_samples", Array::Integer(samples), Some(3));
+    w.add("tree/reason_theta", Array::Real(places), Some(s));
+    w.text("tree/reason_message", messages);
 }
 
 fn write_provenance(w: &mut Writer, model: &ReducedModel) {
@@ -253,14 +280,23 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
             .collect(),
     );
     let s = &p.settings;
+    let (basis, degree) = match s.basis {
+        BasisRecord::Quadratic => ("quadratic", None),
+        BasisRecord::Lagrange { order } => ("lagrange", Some(order)),
+        BasisRecord::Chebyshev { max_degree } => ("chebyshev", Some(max_degree)),
+    };
     w.text(
         "provenance/settings",
-        vec![s.basis.clone(), s.criterion.clone(), s.objective.clone()],
+        vec![basis.into(), variant(&s.criterion), variant(&s.objective)],
+    );
+    w.integer(
+        "provenance/basis_degree",
+        degree.map(|d| d as i64).into_iter().collect(),
     );
     w.real("provenance/minimal_width", s.minimal_width.clone());
     w.text(
         "provenance/tolerance_block",
-        s.tolerances.iter().map(|t| t.block.clone()).collect(),
+        s.tolerances.iter().map(|t| variant(&t.block)).collect(),
     );
     w.real(
         "provenance/tolerance",

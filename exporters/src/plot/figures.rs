@@ -180,7 +180,7 @@ fn tolerance_line(model: &ReducedModel) -> Vec<(String, f64)> {
     let mut values = settings.tolerances.iter().map(|t| t.tolerance);
     match values.next() {
         Some(first) if values.all(|v| v == first) => {
-            vec![(format!("tolerance ({})", settings.criterion), first)]
+            vec![(format!("tolerance ({})", settings.criterion.name()), first)]
         }
         _ => Vec::new(),
     }
@@ -189,15 +189,15 @@ fn tolerance_line(model: &ReducedModel) -> Vec<(String, f64)> {
 fn error_panel(model: &ReducedModel, spec: &LineSpec) -> Panel {
     let first = spec.line.points.iter().flatten().next();
     let blocks = first.map_or(&[][..], |p| &p.errors[..]);
-    let curves = blocks.iter().enumerate().map(|(i, (name, _))| {
+    let curves = blocks.iter().enumerate().map(|(i, (block, _))| {
         let error = |p: &Option<ExactPoint>| {
             let found = p
                 .as_ref()
-                .and_then(|p| p.errors.iter().find(|e| e.0 == *name));
+                .and_then(|p| p.errors.iter().find(|e| e.0 == *block));
             found.map_or(f64::NAN, |e| e.1)
         };
         Curve {
-            label: (*name).to_owned(),
+            label: block.name().to_owned(),
             points: on_line(spec, spec.line.points.iter().map(error)),
             stroke: Stroke::Solid,
             colour: i,
@@ -212,14 +212,6 @@ fn error_panel(model: &ReducedModel, spec: &LineSpec) -> Panel {
     }
 }
 
-fn judged(model: &ReducedModel, error: &reducer::reduced_model::BlockError) -> f64 {
-    if model.provenance.settings.criterion == "max" {
-        error.max
-    } else {
-        error.mean
-    }
-}
-
 /// Errors of all boxes: over θ for one coordinate, over the number of the box for more.
 fn box_error_panel(model: &ReducedModel) -> Panel {
     let mut order: Vec<usize> = (0..model.boxes.len()).collect();
@@ -227,17 +219,18 @@ fn box_error_panel(model: &ReducedModel) -> Panel {
     if along {
         order.sort_by(|&a, &b| model.boxes[a].lower[0].total_cmp(&model.boxes[b].lower[0]));
     }
-    let mut blocks: Vec<&str> = Vec::new();
+    let mut blocks = Vec::new();
     for error in model.boxes.iter().flat_map(|b| &b.errors) {
-        if !blocks.contains(&error.block.as_str()) {
-            blocks.push(&error.block);
+        if !blocks.contains(&error.block) {
+            blocks.push(error.block);
         }
     }
+    let settings = &model.provenance.settings;
     let curves = blocks.iter().enumerate().map(|(colour, block)| {
         let step = |(place, &index): (usize, &usize)| {
             let b = &model.boxes[index];
             let found = b.errors.iter().find(|e| e.block == *block);
-            let error = found.map_or(f64::NAN, |e| judged(model, e));
+            let error = found.map_or(f64::NAN, |e| settings.judged(e));
             let ends = if along {
                 [b.lower[0], b.upper[0]]
             } else {
@@ -246,7 +239,7 @@ fn box_error_panel(model: &ReducedModel) -> Panel {
             ends.map(|x| [x, error])
         };
         Curve {
-            label: (*block).to_owned(),
+            label: block.name().to_owned(),
             points: order.iter().enumerate().flat_map(step).collect(),
             stroke: Stroke::Solid,
             colour,
@@ -270,10 +263,9 @@ fn box_error_panel(model: &ReducedModel) -> Panel {
 
 /// Largest error of a box over its tolerance, and its place on the colour ramp.
 fn excess(model: &ReducedModel, b: &BoxModel) -> f64 {
-    let tolerances = &model.provenance.settings.tolerances;
+    let settings = &model.provenance.settings;
     let ratio = |e: &reducer::reduced_model::BlockError| {
-        let tolerance = tolerances.iter().find(|t| t.block == e.block)?;
-        Some(judged(model, e) / tolerance.tolerance)
+        Some(settings.judged(e) / settings.tolerance(e.block)?)
     };
     b.errors.iter().filter_map(ratio).fold(0.0, f64::max)
 }

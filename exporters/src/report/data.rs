@@ -5,7 +5,7 @@ use super::numbers::packed;
 use crate::WriteError;
 use rayon::prelude::*;
 use reducer::reduced_model::{
-    BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
+    self, BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
 };
 use reducer::survey::{ExactPoint, ModeShapes, Survey};
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ pub(super) fn gather(
 fn tolerances(model: &ReducedModel) -> Map<String, Value> {
     let list = &model.provenance.settings.tolerances;
     list.iter()
-        .map(|t| (t.block.clone(), json!(t.tolerance)))
+        .map(|t| (t.block.name().to_owned(), json!(t.tolerance)))
         .collect()
 }
 
@@ -66,7 +66,7 @@ fn box_facts(b: &BoxModel) -> Value {
     let errors: Map<String, Value> = b
         .errors
         .iter()
-        .map(|e| (e.block.clone(), json!([e.mean, e.max])))
+        .map(|e| (e.block.name().to_owned(), json!([e.mean, e.max])))
         .collect();
     json!({
         "lower": b.lower,
@@ -108,16 +108,16 @@ fn motion(model: &ReducedModel) -> Value {
 }
 
 fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
-    let errors = |block: &str| {
+    let errors = |block: reduced_model::Block| {
         let of = |p: &Option<ExactPoint>| {
             let errors = p.as_ref().map(|p| &p.errors);
-            let found = errors.and_then(|e| e.iter().find(|(name, _)| *name == block));
+            let found = errors.and_then(|e| e.iter().find(|(of, _)| *of == block));
             found.map_or(f64::NAN, |(_, error)| *error)
         };
         packed(spec.line.points.iter().map(of))
     };
     let first = spec.line.points.iter().flatten().next();
-    let names: Vec<&str> = first.map_or(Vec::new(), |p| p.errors.iter().map(|e| e.0).collect());
+    let blocks = first.map_or(&[][..], |p| &p.errors[..]);
     json!({
         "axis": spec.line.axis,
         "label": spec.line.axis.map_or_else(
@@ -126,9 +126,9 @@ fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
         ),
         "from": spec.line.from,
         "to": spec.line.to,
-        "errors": names
-            .into_iter()
-            .map(|name| (name.to_owned(), errors(name)))
+        "errors": blocks
+            .iter()
+            .map(|(block, _)| (block.name().to_owned(), errors(*block)))
             .collect::<Map<String, Value>>(),
     })
 }

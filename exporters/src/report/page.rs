@@ -4,9 +4,7 @@ use super::data::degree;
 use crate::code::code_figures;
 use crate::{WriteError, model_hash};
 use minijinja::{AutoEscape, Environment, Value, context};
-use reducer::reduced_model::{
-    BlockError, Continuity, CoordinateKind, ModelForm, ReducedModel, TreeNode,
-};
+use reducer::reduced_model::{Continuity, CoordinateKind, ModelForm, ReducedModel};
 use reducer::survey::Survey;
 
 const PAGE: &str = include_str!("../../templates/report/page.html.j2");
@@ -21,6 +19,9 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../../templates/report/plots.js"),
     include_str!("../../templates/report/boxes.js"),
 ];
+
+/// Regions without a model that are told one by one.
+const SHOWN: usize = 8;
 
 /// The whole file.
 pub(super) fn render(
@@ -55,28 +56,25 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
     let layout = &model.layout;
     let provenance = &model.provenance;
     let settings = &provenance.settings;
-    let is_max = settings.criterion == "max";
-    let judged = |e: &BlockError| if is_max { e.max } else { e.mean };
     let errors: Vec<Value> = provenance
         .errors
         .iter()
         .map(|e| {
-            let tolerance = settings.tolerances.iter().find(|t| t.block == e.block);
-            let judged = judged(e);
+            let tolerance = settings.tolerance(e.block);
             context! {
-                block => e.block.clone(),
+                block => e.block.name(),
                 mean => percent(e.mean),
                 max => percent(e.max),
-                tolerance => tolerance.map(|t| percent(t.tolerance)),
-                share => tolerance.map(|t| (100.0 * judged / t.tolerance).min(100.0).round()),
-                met => tolerance.is_none_or(|t| judged <= t.tolerance),
+                tolerance => tolerance.map(percent),
+                share => tolerance.map(|t| (100.0 * settings.judged(e) / t).min(100.0).round()),
+                met => settings.allows(e),
             }
         })
         .collect();
     let worst = provenance
         .errors
         .iter()
-        .max_by(|a, b| judged(a).total_cmp(&judged(b)));
+        .max_by(|a, b| settings.judged(a).total_cmp(&settings.judged(b)));
     let figures = code_figures(model).ok();
     let inverse = figures.as_ref().and_then(|f| {
         let found = f.operations.iter().find(|o| o.0 == "inverse_dynamics");
@@ -110,12 +108,16 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
             })
             .collect()
     });
-    let missing: Vec<&str> = model
-        .tree
+    let missing = model.missing_regions();
+    let missing_shown: Vec<Value> = missing
         .iter()
-        .filter_map(|node| match node {
-            TreeNode::Dropped { reason } => Some(reason.as_str()),
-            _ => None,
+        .take(SHOWN)
+        .map(|region| {
+            context! {
+                lower => format!("{:?}", region.lower),
+                upper => format!("{:?}", region.upper),
+                reason => region.reason.to_string(),
+            }
         })
         .collect();
     Ok(context! {
@@ -126,14 +128,14 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         n_rigid => layout.n_rigid,
         n_boxes => model.boxes.len(),
         certified => model.boxes.iter().filter(|b| b.definite.is_some()).count(),
-        short => model.boxes.iter().filter(|b| !b.reached).count(),
-        dropped => missing.len(),
-        dropped_reasons => distinct(missing),
+        short => model.short_boxes().count(),
+        missing => missing.len(),
+        missing_shown,
         numbers => grouped(model.stored_numbers()),
         numbers_outputs => grouped(model.stored_numbers_outputs()),
         largest_degree => model.boxes.iter().map(|b| degree(&b.dynamics)).max().unwrap_or(0),
-        worst_block => worst.map(|e| e.block.clone()),
-        worst_error => worst.map(|e| percent(judged(e))),
+        worst_block => worst.map(|e| e.block.name()),
+        worst_error => worst.map(|e| percent(settings.judged(e))),
         errors,
         inverse,
         operations,
@@ -152,9 +154,9 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
                 percent(largest)
             ),
         },
-        basis => settings.basis.clone(),
-        criterion => settings.criterion.clone(),
-        objective => settings.objective.clone(),
+        basis => settings.basis.to_string(),
+        criterion => settings.criterion.name(),
+        objective => settings.objective.name(),
         minimal_width => settings.minimal_width.clone(),
         inequalities => layout.domain.inequalities.len(),
         tool => provenance.tool.clone(),
@@ -170,17 +172,6 @@ fn kind(kind: CoordinateKind) -> &'static str {
         CoordinateKind::Attachment => "attachment mode",
         CoordinateKind::Internal => "internal mode",
     }
-}
-
-/// Each text once, in order of appearance.
-fn distinct(texts: Vec<&str>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for text in texts {
-        if !out.iter().any(|seen| seen == text) {
-            out.push(text.to_owned());
-        }
-    }
-    out
 }
 
 /// A part as per cent with three significant digits.
@@ -220,6 +211,32 @@ fn bytes(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reducer::survey::{DriveKind, JointKind};
+
+    /// One that it did not know would end the page with an error.
+    #[test]
+    fn the_drawing_knows_every_joint_and_drive() {
+        let kinematics = SCRIPTS[1];
+        let cases = |function: &str| -> Vec<String> {
+            let (_, body) = kinematics.split_once(function).expect("the function");
+            let (body, _) = body
+                .split_once("default: throw")
+                .expect("an error at the end");
+            let cases = body.split("case \"").skip(1);
+            cases
+                .filter_map(|rest| rest.split_once("\":"))
+                .map(|(kind, _)| kind.to_owned())
+                .collect()
+        };
+        let names = |kinds: &[serde_json::Value]| -> Vec<String> {
+            let name = |kind: &serde_json::Value| kind.as_str().expect("a name").to_owned();
+            kinds.iter().map(name).collect()
+        };
+        let joints = JointKind::ALL.map(|kind| serde_json::json!(kind));
+        assert_eq!(cases("function jointResidual"), names(&joints));
+        let drives = DriveKind::ALL.map(|kind| serde_json::json!(kind));
+        assert_eq!(cases("function driveValue"), names(&drives));
+    }
 
     #[test]
     fn numbers_for_people() {
@@ -228,10 +245,5 @@ mod tests {
         assert_eq!(percent(1e-9), "1.0e-7 %");
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(bytes(9_999), "9\u{202f}999 B");
-    }
-
-    #[test]
-    fn reasons_are_told_once() {
-        assert_eq!(distinct(vec!["b", "a", "b"]), ["b", "a"]);
     }
 }

@@ -1,5 +1,12 @@
 "use strict";
 
+// What goes wrong is told on the page, not only in the console.
+window.addEventListener("error", (event) => {
+  const trouble = document.getElementById("trouble");
+  trouble.textContent = `This page does not work as it should: ${event.message}`;
+  trouble.hidden = false;
+});
+
 // The document that the report was written with, and arrays in it: single precision, base64.
 const DATA = JSON.parse(document.getElementById("data").textContent);
 

@@ -47,13 +47,18 @@ function jointResidual(kind, d, length) {
     case "universal": return [...p, d.r[6]];
     case "spherical": return p;
     case "planar": return [p[2], ...tilt];
-    default: return spin;
+    case "translation": return spin;
+    default: throw new Error(`the drawing knows no joint "${kind}"`);
   }
 }
 
 function driveValue(kind, d) {
-  if (kind === "angle") return Math.atan2(d.r[3], d.r[0]);
-  return kind === "shift" ? d.p[2] : Math.hypot(...d.p);
+  switch (kind) {
+    case "angle": return Math.atan2(d.r[3], d.r[0]);
+    case "shift": return d.p[2];
+    case "distance": return Math.hypot(...d.p);
+    default: throw new Error(`the drawing knows no drive "${kind}"`);
+  }
 }
 
 class Kinematics {

@@ -221,19 +221,22 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
             tool: "reduce 0.1.0".into(),
             input_hash: "0123456789abcdef".repeat(4),
             settings: SettingsRecord {
-                basis: "chebyshev".into(),
-                criterion: "mean".into(),
-                objective: "size".into(),
+                basis: match r.form {
+                    ModelForm::Lagrangian => BasisRecord::Chebyshev { max_degree: 9 },
+                    ModelForm::Direct => BasisRecord::Quadratic,
+                },
+                criterion: Criterion::Mean,
+                objective: Objective::Size,
                 tolerances: vec![BlockTolerance {
-                    block: "mass".into(),
+                    block: Block::Mass,
                     tolerance: 1e-3,
                 }],
                 minimal_width: vec![0.01; r.s],
             },
-            reached: true,
+            reached: !r.drop_first,
             routed_samples: 3,
             errors: vec![BlockError {
-                block: "mass".into(),
+                block: Block::Mass,
                 mean: 1.25e-4,
                 max: 3.5e-4,
             }],
@@ -466,7 +469,10 @@ fn grow(
     for (i, (lower, upper)) in level.into_iter().enumerate() {
         if i == 0 && r.drop_first {
             tree.push(TreeNode::Dropped {
-                reason: "a singularity".into(),
+                reason: DropReason::Singular {
+                    theta: lower,
+                    message: "a singularity".into(),
+                },
             });
             continue;
         }

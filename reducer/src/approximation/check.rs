@@ -1,13 +1,13 @@
 //! Errors of a finished model at points that no fit has seen.
 
-use super::errors::{Block, Measure, Part, PointErrors, Scales, summarize};
+use super::errors::{Measure, Part, PointErrors, Scales, summarize};
 use super::points::uniform;
 use super::region::Region;
 use super::sample::Sample;
 use super::source::LocalModel;
 use crate::reduced_model::{
-    BlockError, CoordinateKind, Evaluator, InvalidModel, ModelForm, ReducedModel, Status,
-    Workspace, frequencies_hz,
+    Block, BlockError, CoordinateKind, Evaluator, InvalidModel, ModelForm, ReducedModel, Workspace,
+    frequencies_hz,
 };
 use rayon::prelude::*;
 
@@ -20,18 +20,31 @@ pub struct CheckReport {
     /// Per block, where its error is largest.
     pub worst: Vec<WorstPoint>,
     /// Relative errors of the natural frequencies of the internal modes; absent without them.
-    pub frequencies: Option<BlockError>,
+    pub frequencies: Option<FrequencyErrors>,
     /// Points that were compared.
     pub compared: usize,
-    /// Points in dropped regions, or where the exact reduction fails.
-    pub skipped: usize,
+    /// Points that the inequalities of the domain exclude.
+    pub outside: usize,
+    /// Points in regions that the model misses.
+    pub without_model: usize,
+    /// Points with a model at which the exact reduction fails.
+    pub failed: usize,
+}
+
+/// Relative errors of natural frequencies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrequencyErrors {
+    /// Mean over the points of the largest error of each.
+    pub mean: f64,
+    /// Largest of the points.
+    pub max: f64,
 }
 
 /// Where a block's error is largest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstPoint {
     /// The block.
-    pub block: String,
+    pub block: Block,
     /// Configuration.
     pub theta: Vec<f64>,
     /// Error there.
@@ -49,27 +62,27 @@ pub fn check(
     let evaluator = Evaluator::new(model)?;
     let points = random_points(model, n_samples, seed);
     let n = model.layout.n();
-    let samples: Vec<Option<Sample>> = points
+    let found: Vec<Result<Sample, Absent>> = points
         .par_iter()
         .map_init(Workspace::default, |work, theta| {
-            let status = evaluator.status(theta, work).ok()?;
-            (status == Status::Inside).then_some(())?;
-            Sample::new(
-                local.evaluate(theta).ok()?.into(),
-                &model.layout,
-                ModelForm::Direct,
-            )
-            .ok()
+            exact_sample(&evaluator, local, theta, work)
         })
         .collect();
-    let samples: Vec<Sample> = samples.into_iter().flatten().collect();
+    let absent = |why: Absent| {
+        found
+            .iter()
+            .filter(|f| f.as_ref().err() == Some(&why))
+            .count()
+    };
+    let (outside, without_model, failed) = (
+        absent(Absent::Outside),
+        absent(Absent::WithoutModel),
+        absent(Absent::Failed),
+    );
+    let samples: Vec<Sample> = found.into_iter().flatten().collect();
     let mut scales = Scales::new(&samples);
     let settings = &model.provenance.settings;
-    if settings
-        .tolerances
-        .iter()
-        .any(|t| t.block == Block::Combined.name())
-    {
+    if settings.tolerance(Block::Combined).is_some() {
         scales = scales.with_combined(&settings.minimal_width);
     }
     let internal: Vec<usize> = (0..n)
@@ -94,14 +107,40 @@ pub fn check(
     Ok(CheckReport {
         errors: summarize(&errors, &scales),
         worst: worst_points(&samples, &errors, &scales),
-        frequencies: (!internal.is_empty() && !frequencies.is_empty()).then(|| BlockError {
-            block: "frequencies".to_owned(),
+        frequencies: (!internal.is_empty() && !frequencies.is_empty()).then(|| FrequencyErrors {
             mean: frequencies.iter().sum::<f64>() / frequencies.len() as f64,
             max: frequencies.iter().copied().fold(0.0, f64::max),
         }),
         compared: samples.len(),
-        skipped: points.len() - samples.len(),
+        outside,
+        without_model,
+        failed,
     })
+}
+
+/// Why a point is not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Outside,
+    WithoutModel,
+    Failed,
+}
+
+/// The full model at a point, where there is a reduced one to compare with.
+fn exact_sample(
+    evaluator: &Evaluator,
+    local: &dyn LocalModel,
+    theta: &[f64],
+    work: &mut Workspace,
+) -> Result<Sample, Absent> {
+    match evaluator.drop_reason(theta, work) {
+        Ok(None) => {}
+        Ok(Some(reason)) if !reason.is_missing() => return Err(Absent::Outside),
+        Ok(Some(_)) | Err(_) => return Err(Absent::WithoutModel),
+    }
+    let exact = local.evaluate(theta).map_err(|_| Absent::Failed)?;
+    let layout = &evaluator.model().layout;
+    Sample::new(exact.into(), layout, ModelForm::Direct).map_err(|_| Absent::Failed)
 }
 
 fn random_points(model: &ReducedModel, n_samples: usize, seed: u64) -> Vec<Vec<f64>> {
@@ -124,7 +163,7 @@ fn worst_points(samples: &[Sample], errors: &[PointErrors], scales: &Scales) -> 
             .zip(errors)
             .max_by(|a, b| of(a).total_cmp(&of(b)))?;
         Some(WorstPoint {
-            block: block.name().to_owned(),
+            block,
             theta: sample.theta().to_vec(),
             error: e[block as usize],
         })

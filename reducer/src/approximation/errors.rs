@@ -1,61 +1,12 @@
 //! How far a model is from exact coefficients, block by block.
 
 use super::sample::Sample;
-use crate::reduced_model::{BlockError, ModelCoefficients, OutputMotion};
+use crate::reduced_model::{Block, BlockError, ModelCoefficients, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
 use std::borrow::Cow;
 
-/// Blocks of a model that have a tolerance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Block {
-    /// M̄.
-    Mass,
-    /// h̄.
-    Gyroscopic,
-    /// Generalised force of gravity.
-    Gravity,
-    /// K̄ on δ.
-    Stiffness,
-    /// D̄.
-    Damping,
-    /// Inverse-dynamics force of a rigid motion at η^δ = 0.
-    Force,
-    /// Position, Jacobian and load map.
-    Outputs,
-    /// All coefficients of the dynamics in one weighted norm [T 5.165, 5.166].
-    Combined,
-}
-
 /// Number of blocks.
-pub(super) const N_BLOCKS: usize = 8;
-
-impl Block {
-    /// All blocks.
-    pub const ALL: [Self; N_BLOCKS] = [
-        Self::Mass,
-        Self::Gyroscopic,
-        Self::Gravity,
-        Self::Stiffness,
-        Self::Damping,
-        Self::Force,
-        Self::Outputs,
-        Self::Combined,
-    ];
-
-    /// Name in settings and summaries.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mass => "mass",
-            Self::Gyroscopic => "gyroscopic",
-            Self::Gravity => "gravity",
-            Self::Stiffness => "stiffness",
-            Self::Damping => "damping",
-            Self::Force => "force",
-            Self::Outputs => "outputs",
-            Self::Combined => "combined",
-        }
-    }
-}
+pub(super) const N_BLOCKS: usize = Block::ALL.len();
 
 /// How an error is made relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -393,7 +344,7 @@ pub(super) fn summarize(points: &[PointErrors], scales: &Scales) -> Vec<BlockErr
         .map(|b| {
             let of = |p: &PointErrors| p[b as usize];
             BlockError {
-                block: b.name().to_owned(),
+                block: b,
                 mean: (points.iter().map(of).sum::<f64>() / points.len() as f64).min(f64::MAX),
                 max: points.iter().map(of).fold(0.0, f64::max),
             }

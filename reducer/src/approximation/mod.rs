@@ -28,12 +28,10 @@ mod tree;
 mod trial;
 mod trim;
 
-pub use check::{CheckReport, WorstPoint, check};
+pub use check::{CheckReport, FrequencyErrors, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
-pub use errors::Block;
 pub use observer::{Observer, Progress, Silent};
 pub use path::{PathError, PathModel};
-pub use refine::OUTSIDE;
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 pub use trace::{TracedPoint, trace};
@@ -167,14 +165,16 @@ fn probe(layout: &ModelLayout, store: &mut SampleStore) -> Result<Vec<Sample>, A
     let halton = (0..16 + 8 * s as u64).map(|i| points::halton(i, 0, s));
     wanted
         .extend(halton.map(|u| domain.point(&u.iter().map(|v| 2.0 * v - 1.0).collect::<Vec<_>>())));
-    wanted.retain(|p| layout.domain.inequalities.iter().all(|i| i.holds(p)));
+    wanted.retain(|p| layout.domain.admits(p));
     if wanted.is_empty() {
         return Err(ApproximationError::EmptyDomain);
     }
     store.require(&wanted)?;
     let probes: Vec<Sample> = store.samples().cloned().collect();
     match store.failure_inside(&domain) {
-        Some(failure) if probes.is_empty() => Err(ApproximationError::NoSample(failure.clone())),
+        Some((_, failure)) if probes.is_empty() => {
+            Err(ApproximationError::NoSample(failure.clone()))
+        }
         _ => Ok(probes),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn plan(
     round: u64,
 ) -> Plan {
     let s = context.layout.n_rigid;
-    if is_outside(context, region) {
+    if region.is_outside(&context.layout.domain) {
         return Plan {
             fit: Vec::new(),
             validation: Vec::new(),
@@ -57,27 +57,8 @@ pub(super) fn plan(
         let known = store.inside(region, usize::MAX);
         validation.extend(known.iter().map(|p| p.theta().to_vec()));
     }
-    validation.retain(|p| taken.insert(key(p)) && is_admitted(context, p));
+    validation.retain(|p| taken.insert(key(p)) && context.layout.domain.admits(p));
     Plan { fit, validation }
-}
-
-/// No point of the box is admitted.
-pub(super) fn is_outside(context: &Context, region: &Region) -> bool {
-    context
-        .layout
-        .domain
-        .inequalities
-        .iter()
-        .any(|i| region.is_outside(i))
-}
-
-fn is_admitted(context: &Context, theta: &[f64]) -> bool {
-    context
-        .layout
-        .domain
-        .inequalities
-        .iter()
-        .all(|i| i.holds(theta))
 }
 
 /// Points for all terms, with some to spare: those that exist first, then candidates in their order.
@@ -98,7 +79,7 @@ fn adaptive_points(
         .collect();
     let mut seen: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
     let mut fresh = points::candidates(region, degree, candidates);
-    fresh.retain(|p| seen.insert(key(p)) && is_admitted(context, p));
+    fresh.retain(|p| seen.insert(key(p)) && context.layout.domain.admits(p));
     let preferred = existing.len();
     let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
     let rows = weighted_rows(&all, region, &total_degree(s, degree));

@@ -3,16 +3,17 @@
 
 use super::axis::bisection_axis;
 use super::database::DatabaseError;
-use super::errors::{Block, Part};
+use super::errors::Part;
 use super::observer::{Observer, Progress};
-use super::plan::{Plan, gather, is_outside, plan};
+use super::plan::{Plan, gather, plan};
 use super::region::Region;
 use super::rules::Rules;
+use super::source::SampleFailure;
 use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
 use super::trial::{Context, Trial, TrialSamples};
 use crate::description::mechanism::Basis;
-use crate::reduced_model::{BoxModel, limits};
+use crate::reduced_model::{Block, BoxModel, DropReason, limits};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -51,7 +52,9 @@ enum Outcome {
         axis: usize,
         error: f64,
     },
-    Drop(String),
+    Drop(DropReason),
+    /// Two boxes that were tried as one stay two.
+    KeepApart,
 }
 
 /// What one refinement leaves to the next: it starts where the last one arrived.
@@ -82,7 +85,9 @@ pub(super) fn refine(
             if open.is_empty() {
                 break;
             }
-            run(context, store, memory, observer, &mut tree, open)?;
+            if !run(context, store, memory, observer, &mut tree, open)? {
+                return Ok(None);
+            }
         }
     }
     if context.layout.n_rigid == 1 && context.rules.is_adaptive_degree() {
@@ -165,6 +170,7 @@ fn apply(
             tree.drop_region(state.node, reason);
             0.0
         }
+        Outcome::KeepApart => 0.0,
         Outcome::Raise {
             dynamics,
             outputs,
@@ -272,38 +278,37 @@ fn decide(
     tree: &BoxTree,
 ) -> Outcome {
     let (rules, region) = (context.rules, &state.region);
-    if is_outside(context, region) {
-        return Outcome::Drop(OUTSIDE.to_owned());
+    if region.is_outside(&context.layout.domain) {
+        return Outcome::Drop(DropReason::Outside);
     }
     let axis_without_errors = || {
         rules
             .widest_axis(region)
             .filter(|_| tree.n_leaves() < limits::BOXES / 4)
     };
-    if let Some(failure) = store.failure_inside(region) {
+    if let Some((theta, failure)) = store.failure_inside(region) {
         return match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
             },
-            None => Outcome::Drop(shortened(failure.reason())),
+            None => Outcome::Drop(failed(theta, failure)),
         };
     }
     let samples = gather(store, plan);
-    if samples.fit.len()
-        < context
-            .terms(state.dynamics.now.max(state.outputs.now))
-            .len()
-        || samples.validation.is_empty()
-    {
+    let degree = state.dynamics.now.max(state.outputs.now);
+    let needed = context.terms(degree).len();
+    if samples.fit.len() < needed || samples.validation.is_empty() {
         return match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
             },
-            None => Outcome::Drop(
-                "too little of the box satisfies the inequalities of the domain".to_owned(),
-            ),
+            None => Outcome::Drop(DropReason::Cut {
+                samples: samples.fit.len(),
+                needed,
+                checks: samples.validation.len(),
+            }),
         };
     }
     let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
@@ -322,7 +327,7 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
         return Outcome::Accept(Box::new(context.finish(region, samples, trial, true)));
     }
     if state.merge_below.is_some() {
-        return Outcome::Drop(String::new());
+        return Outcome::KeepApart;
     }
     let axis = bisection_axis(context, region, samples, &trial);
     let raised = |limit: usize, outputs_limit: usize| {
@@ -450,9 +455,11 @@ fn decays(
     decay < SLOW_DECAY && state.dynamics.now as f64 + needed <= context.rules.max_degree as f64
 }
 
-/// Why a region that the user's inequalities exclude has no model.
-pub const OUTSIDE: &str = "outside the inequalities of the domain";
-
-fn shortened(reason: &str) -> String {
-    reason.chars().take(200).collect()
+/// Why a box with a failed sample, whose own θ is given, has no model.
+fn failed(theta: Vec<f64>, failure: &SampleFailure) -> DropReason {
+    let message = failure.reason().chars().take(200).collect();
+    match failure {
+        SampleFailure::Singular { .. } => DropReason::Singular { theta, message },
+        SampleFailure::Inadmissible { .. } => DropReason::Inadmissible { theta, message },
+    }
 }

@@ -1,6 +1,6 @@
 //! Axis-parallel boxes in θ.
 
-use crate::reduced_model::{Domain, LinearInequality};
+use crate::reduced_model::Domain;
 
 /// A closed box.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,17 +79,9 @@ impl Region {
             .filter(|_| mixed)
     }
 
-    /// Every point of the box violates this inequality.
-    pub fn is_outside(&self, inequality: &LinearInequality) -> bool {
-        let corner = |k: usize| {
-            if inequality.coefficients[k] > 0.0 {
-                self.lower[k]
-            } else {
-                self.upper[k]
-            }
-        };
-        let nearest: Vec<f64> = (0..self.dimension()).map(corner).collect();
-        !inequality.holds(&nearest)
+    /// The inequalities of the domain leave nothing of the box but points of its boundary.
+    pub fn is_outside(&self, domain: &Domain) -> bool {
+        domain.excludes(&self.lower, &self.upper)
     }
 
     /// A number that is the box's own, for point sequences.

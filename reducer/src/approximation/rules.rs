@@ -1,12 +1,14 @@
 //! Settings made concrete for one model: tolerances, degrees, what may be bisected.
 
-use super::errors::{Block, Measure, N_BLOCKS, PointErrors, Scales};
+use super::errors::{Measure, N_BLOCKS, PointErrors, Scales};
 use super::region::Region;
 use super::terms::{default_max_degree, total_degree_count};
 use crate::description::mechanism::{
     ApproximationSettings, Basis, Continuity, Criterion, Form, Objective,
 };
-use crate::reduced_model::{BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits};
+use crate::reduced_model::{
+    BasisRecord, Block, BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits,
+};
 
 /// Settings or layout that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -240,21 +242,17 @@ impl Rules {
             .filter(|b| scales.is_present(*b) && self.tolerances[*b as usize].is_finite());
         SettingsRecord {
             basis: match self.basis {
-                Basis::Quadratic => "quadratic".to_owned(),
-                Basis::Lagrange { order } => format!("lagrange, order {order}"),
-                Basis::Chebyshev { .. } => format!("chebyshev, degree up to {}", self.max_degree),
+                Basis::Quadratic => BasisRecord::Quadratic,
+                Basis::Lagrange { order } => BasisRecord::Lagrange { order },
+                Basis::Chebyshev { .. } => BasisRecord::Chebyshev {
+                    max_degree: self.max_degree,
+                },
             },
-            criterion: match self.criterion {
-                Criterion::Mean => "mean".to_owned(),
-                Criterion::Max => "max".to_owned(),
-            },
-            objective: match self.objective {
-                Objective::Size => "size".to_owned(),
-                Objective::Speed => "speed".to_owned(),
-            },
+            criterion: self.criterion,
+            objective: self.objective,
             tolerances: present
                 .map(|b| BlockTolerance {
-                    block: b.name().to_owned(),
+                    block: b,
                     tolerance: self.tolerances[b as usize],
                 })
                 .collect(),

@@ -165,18 +165,17 @@ impl<'a> SampleStore<'a> {
         self.entries.iter().flatten()
     }
 
-    /// The first failure in a closed box.
-    pub fn failure_inside(&self, region: &Region) -> Option<&SampleFailure> {
+    /// The first failure in a closed box, and where it is.
+    pub fn failure_inside(&self, region: &Region) -> Option<(Vec<f64>, &SampleFailure)> {
         let failures = self
             .index
             .iter()
             .filter(|(_, i)| self.entries[**i].is_err());
         let theta = |key: &[u64]| key.iter().map(|b| f64::from_bits(*b)).collect::<Vec<f64>>();
-        let first = failures
+        let (key, first) = failures
             .filter(|(k, _)| region.contains(&theta(k)))
-            .map(|(_, i)| *i)
-            .min()?;
-        self.entries[first].as_ref().err()
+            .min_by_key(|(_, i)| **i)?;
+        Some((theta(key), self.entries[*first].as_ref().err()?))
     }
 }
 

@@ -1,9 +1,11 @@
 //! A finished model beside the exact one at chosen points.
 
-use super::errors::{Block, Measure, Part, Scales};
+use super::errors::{Measure, Part, Scales};
 use super::sample::Sample;
 use super::source::LocalModel;
-use crate::reduced_model::{Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace};
+use crate::reduced_model::{
+    Block, Evaluator, InvalidModel, ModelForm, ReducedModel, Status, Workspace,
+};
 use crate::reduction::Coefficients;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ pub struct TracedPoint {
     pub gyroscopic: Vec<f64>,
     /// Per block: Frobenius norm of the difference over that of the exact value (at least a tenth
     /// of its root mean square over the points).
-    pub errors: Vec<(&'static str, f64)>,
+    pub errors: Vec<(Block, f64)>,
 }
 
 /// Compares a model with the exact one at `points`; none where either does not exist.
@@ -46,7 +48,7 @@ pub fn trace(
             errors: Block::ALL
                 .into_iter()
                 .filter(|block| scales.is_present(*block))
-                .map(|block| (block.name(), errors[block as usize]))
+                .map(|block| (block, errors[block as usize]))
                 .collect(),
             exact: sample.exact,
             gyroscopic: sample.gyroscopic,

@@ -1,7 +1,7 @@
 //! The tree of boxes while it grows.
 
 use super::region::Region;
-use crate::reduced_model::{BoxModel, TreeNode};
+use crate::reduced_model::{BoxModel, DropReason, TreeNode};
 
 /// Index of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ enum Node {
         high: NodeId,
     },
     Leaf(Box<BoxModel>),
-    Dropped(String),
+    Dropped(DropReason),
 }
 
 /// A binary tree; node 0 is the domain.
@@ -50,7 +50,7 @@ impl BoxTree {
         self.nodes[node.0] = Node::Leaf(Box::new(leaf));
     }
 
-    pub fn drop_region(&mut self, node: NodeId, reason: String) {
+    pub fn drop_region(&mut self, node: NodeId, reason: DropReason) {
         self.nodes[node.0] = Node::Dropped(reason);
     }
 
@@ -89,7 +89,8 @@ impl BoxTree {
         self.nodes.iter().enumerate().filter_map(pair).collect()
     }
 
-    /// Plain nodes and boxes, breadth first; nodes that were merged away are left out.
+    /// Plain nodes and boxes, breadth first; nodes that were merged away are left out. No node is
+    /// open any more.
     pub fn into_parts(mut self) -> (Vec<TreeNode>, Vec<BoxModel>) {
         let mut order = vec![0];
         let (mut tree, mut boxes) = (Vec::new(), Vec::new());
@@ -115,9 +116,7 @@ impl BoxTree {
                     boxes.push(*leaf);
                 }
                 Node::Dropped(reason) => tree.push(TreeNode::Dropped { reason }),
-                Node::Open => tree.push(TreeNode::Dropped {
-                    reason: "not finished".to_owned(),
-                }),
+                Node::Open => unreachable!("refinement ends when no box is open"),
             }
             next += 1;
         }

@@ -1,6 +1,6 @@
 //! One attempt at one box: fit, measure at fresh points, drop what is not needed.
 
-use super::errors::{Block, N_BLOCKS, Part, PointErrors, Scales, summarize};
+use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::region::Region;
 use super::rules::Rules;
@@ -9,8 +9,8 @@ use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
-    BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT, ModelCoefficients,
-    ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
+    Block, BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT,
+    ModelCoefficients, ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
 use std::mem::{Discriminant, discriminant};
 

@@ -5,6 +5,8 @@
 
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -178,7 +180,8 @@ pub struct Attachment {
 }
 
 /// Kinds of joints; `z` and `x` are axes of the attached frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum JointKind {
     /// No relative motion.
     Fixed,
@@ -196,6 +199,20 @@ pub enum JointKind {
     Planar,
     /// All translations, no rotation.
     Translation,
+}
+
+impl JointKind {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Fixed,
+        Self::Hinge,
+        Self::Prismatic,
+        Self::Cylindrical,
+        Self::Universal,
+        Self::Spherical,
+        Self::Planar,
+        Self::Translation,
+    ];
 }
 
 /// A joint. As drawn at home its two frames coincide, but for errors that assembly removes.
@@ -463,7 +480,8 @@ pub enum Basis {
 }
 
 /// Which error must be below the tolerance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Criterion {
     /// The mean over a box.
     Mean,
@@ -471,13 +489,34 @@ pub enum Criterion {
     Max,
 }
 
+impl Criterion {
+    /// Name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Max => "max",
+        }
+    }
+}
+
 /// What to economise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Objective {
     /// Fewest stored numbers.
     Size,
     /// Fewest operations per evaluation.
     Speed,
+}
+
+impl Objective {
+    /// Name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Speed => "speed",
+        }
+    }
 }
 
 /// Neighbouring boxes agree on their common face.

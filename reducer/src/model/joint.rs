@@ -152,17 +152,6 @@ impl RelativeMotion {
 mod tests {
     use super::*;
 
-    const KINDS: [JointKind; 8] = [
-        JointKind::Fixed,
-        JointKind::Hinge,
-        JointKind::Prismatic,
-        JointKind::Cylindrical,
-        JointKind::Universal,
-        JointKind::Spherical,
-        JointKind::Planar,
-        JointKind::Translation,
-    ];
-
     /// A closed position of each joint, away from the drawn one.
     fn closed(kind: JointKind) -> Frame {
         let turn = |x: f64, y: f64, z: f64| lie::exp_rotation(&Vector3::new(x, y, z));
@@ -183,7 +172,7 @@ mod tests {
     #[test]
     fn rows_are_the_gradient_of_the_residual() {
         let h = 1e-6;
-        for kind in KINDS {
+        for kind in JointKind::ALL {
             let d = closed(kind);
             let rows = gradient(kind, &d);
             assert_eq!(rows.as_slice().len(), n_rows(kind));
@@ -204,7 +193,7 @@ mod tests {
     fn rate_of_rows_matches_differences() {
         let h = 1e-6;
         let v = Vector6::new(0.2, -0.4, 0.1, 0.5, 0.3, -0.7);
-        for kind in KINDS {
+        for kind in JointKind::ALL {
             let d = closed(kind);
             let rate = gradient_rate(kind, &d, &v);
             let plus = gradient(kind, &d.compose(&lie::exp(&(v * h))));

@@ -179,16 +179,26 @@ impl<'m> Evaluator<'m> {
 
     /// Status of a configuration; `theta` holds θ or all of η.
     pub fn status(&self, theta: &[f64], work: &mut Workspace) -> Result<Status, EvaluationError> {
+        Ok(self.located(theta, work)?.0)
+    }
+
+    /// Status of a configuration, and θ as it is used: wrapped or put to the domain.
+    pub(super) fn located(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<(Status, Vec<f64>), EvaluationError> {
         let s = self.n_rigid();
         check_length("theta", theta.len().min(s), s)?;
         let place = work.scratch(&self.plan).take(s);
         let (status, _) = kernel::locate(&self.plan.model(), theta, place);
         let finite = self.parameters().is_none_or(|p| p.finite());
-        Ok(if finite {
+        let status = if finite {
             status.into()
         } else {
             Status::NotFinite
-        })
+        };
+        Ok((status, place.to_vec()))
     }
 }
 

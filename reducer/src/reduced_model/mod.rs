@@ -13,6 +13,7 @@
 
 mod coefficients;
 mod components;
+mod coverage;
 mod dual;
 mod dynamics;
 mod evaluate;
@@ -27,6 +28,7 @@ mod validate;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
 pub use components::{Component, ComponentLists, Constant};
+pub use coverage::{DropReason, MissingRegion};
 pub use dual::Dual;
 pub use dynamics::LinearModel;
 pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
@@ -34,17 +36,21 @@ pub use operations::{CallCost, Operations, call_costs, inverse_dynamics_cost};
 pub use outputs::OutputMotion;
 pub use parameters::{NominalParameters, Parameters};
 pub use polynomial::PolynomialValues;
-pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord};
+pub use provenance::{
+    BasisRecord, Block, BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord,
+};
 pub use validate::{InvalidModel, limits};
 
 pub(crate) use coefficients::{christoffel, frequencies_hz};
 pub(crate) use evaluate::Memory;
 
+pub use crate::description::mechanism::{Criterion, Objective};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the data layout that this library writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -173,7 +179,7 @@ pub enum TreeNode {
     /// A region without a model.
     Dropped {
         /// Why.
-        reason: String,
+        reason: DropReason,
     },
 }
 

@@ -1,8 +1,8 @@
 //! Refuses data that no approximation could have produced.
 
 use super::{
-    BoxModel, Component, ComponentLists, Continuity, Domain, FORMAT, ModelForm, ModelLayout,
-    NominalParameters, ReducedModel, Table, TreeNode,
+    BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
+    ModelForm, ModelLayout, NominalParameters, ReducedModel, Table, TreeNode,
 };
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub mod limits {
 pub enum InvalidModel {
     /// Written by another version.
     #[error(
-        "the model has format {found}; this version reads format {FORMAT}: make it again from the mechanism, or use the version that wrote it"
+        "the model has format {found}; this version reads format {FORMAT}: reduce the mechanism again with this version, or use the version that wrote the model"
     )]
     Format {
         /// Format of the data.
@@ -152,7 +152,7 @@ impl ReducedModel {
                     )?;
                     next_box += 1;
                 }
-                TreeNode::Dropped { reason } => text(reason, &place)?,
+                TreeNode::Dropped { reason } => reason.validate(&place, &lower, &upper)?,
             }
         }
         require(
@@ -175,9 +175,17 @@ impl ReducedModel {
             "64 hexadecimal digits",
         )?;
         let s = &p.settings;
-        for t in [&s.basis, &s.criterion, &s.objective] {
-            text(t, "provenance.settings")?;
-        }
+        let degree = match s.basis {
+            BasisRecord::Quadratic => 2,
+            BasisRecord::Lagrange { order } => order,
+            BasisRecord::Chebyshev { max_degree } => max_degree,
+        };
+        require(
+            (1..=usize::from(limits::DEGREE)).contains(&degree),
+            "provenance.settings.basis",
+            format!("degree {degree}"),
+            format!("1 to {}", limits::DEGREE),
+        )?;
         finite(&s.minimal_width, "provenance.settings.minimal_width")?;
         require(
             s.minimal_width.len() == self.layout.n_rigid,
@@ -186,7 +194,6 @@ impl ReducedModel {
             self.layout.n_rigid,
         )?;
         for t in &s.tolerances {
-            text(&t.block, "provenance.settings.tolerances")?;
             finite(&[t.tolerance], "provenance.settings.tolerances")?;
         }
         for e in p
@@ -194,9 +201,14 @@ impl ReducedModel {
             .iter()
             .chain(self.boxes.iter().flat_map(|b| &b.errors))
         {
-            text(&e.block, "errors")?;
             finite(&[e.mean, e.max], "errors")?;
         }
+        require(
+            !p.reached || self.reaches(&p.errors),
+            "provenance.reached",
+            "true",
+            "false where a region is missing, a box fell short or an error exceeds its tolerance",
+        )?;
         if let Continuity::Jumps { largest } = self.continuity {
             finite(&[largest], "continuity")?;
         }
@@ -207,6 +219,25 @@ impl ReducedModel {
             "smooth",
             "one box where a model is smooth",
         )
+    }
+}
+
+impl DropReason {
+    fn validate(&self, place: &str, lower: &[f64], upper: &[f64]) -> Checked {
+        match self {
+            Self::Outside | Self::Cut { .. } => Ok(()),
+            Self::Singular { theta, message } | Self::Inadmissible { theta, message } => {
+                text(message, place)?;
+                let within = theta.len() == lower.len()
+                    && (0..theta.len()).all(|k| (lower[k]..=upper[k]).contains(&theta[k]));
+                require(
+                    within,
+                    place,
+                    format!("a failure at {theta:?}"),
+                    "a configuration of the region",
+                )
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::approximation::{LocalModel, TracedPoint, trace};
 use crate::modes::class_frequencies_hz;
-use crate::reduced_model::{InvalidModel, ReducedModel};
+use crate::reduced_model::{Block, InvalidModel, ReducedModel};
 use crate::reduction::LocalReducer;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub struct ExactPoint {
     /// Lowest frequencies of the full model, θ and loaded dofs held, of the kept class (Hz).
     pub frequencies_hz: Vec<f64>,
     /// Relative error of each block.
-    pub errors: Vec<(&'static str, f64)>,
+    pub errors: Vec<(Block, f64)>,
 }
 
 impl Line {

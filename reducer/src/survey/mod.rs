@@ -5,10 +5,11 @@ mod lines;
 mod shapes;
 mod skeleton;
 
+pub use crate::description::mechanism::JointKind;
 pub use lines::{ExactPoint, Line};
 pub use shapes::{AxisShapes, ModeShapes};
 pub use skeleton::{
-    PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
+    DriveKind, PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
 };
 
 use crate::approximation::{LocalModel, PathModel};

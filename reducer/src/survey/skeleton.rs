@@ -61,20 +61,36 @@ pub struct PlacedFrame {
 /// A joint.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SkeletonJoint {
-    /// `fixed`, `hinge`, `prismatic`, `cylindrical`, `universal`, `spherical`, `planar` or
-    /// `translation`.
-    pub kind: &'static str,
+    /// What it leaves free.
+    pub kind: JointKind,
     /// First frame; z is the axis.
     pub a: PlacedFrame,
     /// Second frame.
     pub b: PlacedFrame,
 }
 
+/// What an actuated coordinate measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveKind {
+    /// The angle about z.
+    Angle,
+    /// The way along z.
+    Shift,
+    /// The distance of the origins.
+    Distance,
+}
+
+impl DriveKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Angle, Self::Shift, Self::Distance];
+}
+
 /// An actuated coordinate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SkeletonDrive {
-    /// `angle` about z, `shift` along z, or `distance`.
-    pub kind: &'static str,
+    /// What the coordinate measures.
+    pub kind: DriveKind,
     /// First frame.
     pub a: PlacedFrame,
     /// Second frame.
@@ -119,7 +135,7 @@ impl Skeleton {
                 .joints
                 .iter()
                 .map(|joint| SkeletonJoint {
-                    kind: joint_name(joint.kind),
+                    kind: joint.kind,
                     a: place(&joint.a),
                     b: place(&joint.b),
                 })
@@ -128,7 +144,7 @@ impl Skeleton {
                 .drives
                 .iter()
                 .map(|drive| SkeletonDrive {
-                    kind: drive_name(drive),
+                    kind: drive_kind(drive),
                     a: place(&drive.a),
                     b: place(&drive.b),
                 })
@@ -153,23 +169,10 @@ fn row_major(frame: &Frame) -> [f64; 9] {
     std::array::from_fn(|i| frame.rotation[(i / 3, i % 3)])
 }
 
-fn drive_name(drive: &ModelDrive) -> &'static str {
+fn drive_kind(drive: &ModelDrive) -> DriveKind {
     match drive.coordinate {
-        None => "distance",
-        Some(row) if row[5] != 0.0 => "angle",
-        Some(_) => "shift",
-    }
-}
-
-fn joint_name(kind: JointKind) -> &'static str {
-    match kind {
-        JointKind::Fixed => "fixed",
-        JointKind::Hinge => "hinge",
-        JointKind::Prismatic => "prismatic",
-        JointKind::Cylindrical => "cylindrical",
-        JointKind::Universal => "universal",
-        JointKind::Spherical => "spherical",
-        JointKind::Planar => "planar",
-        JointKind::Translation => "translation",
+        None => DriveKind::Distance,
+        Some(row) if row[5] != 0.0 => DriveKind::Angle,
+        Some(_) => DriveKind::Shift,
     }
 }

@@ -6,13 +6,14 @@ use crate::{reduced, settings};
 use reducer::approximation::check;
 use reducer::description::mechanism::{Basis, Criterion, Form, Objective};
 use reducer::reduced_model::{
-    BlockError, Continuity, Evaluator, LinearInequality, Status, TreeNode, Workspace,
+    Block, BlockError, Continuity, DropReason, Evaluator, LinearInequality, Status, TreeNode,
+    Workspace,
 };
 
 /// 24 components of 216 numbers each, thesis 5.8.2.
 const THESIS_NUMBERS: usize = 5184;
 
-fn error<'e>(errors: &'e [BlockError], block: &str) -> &'e BlockError {
+fn error(errors: &[BlockError], block: Block) -> &BlockError {
     errors
         .iter()
         .find(|e| e.block == block)
@@ -25,7 +26,7 @@ fn orthoglide_defaults_store_a_third_of_the_thesis_in_one_smooth_box() {
     let (model, summary) = reduced(&local, &settings(&[0.05; 3]));
     assert!(summary.reached);
     assert_eq!(
-        (summary.boxes, summary.certified, summary.dropped),
+        (summary.boxes, summary.certified, summary.missing.len()),
         (1, 1, 0)
     );
     assert_eq!(summary.continuity, Continuity::Smooth);
@@ -35,11 +36,17 @@ fn orthoglide_defaults_store_a_third_of_the_thesis_in_one_smooth_box() {
         summary.stored_numbers
     );
     let report = check(&model, &local, 3000, 99).expect("a valid model");
-    assert_eq!((report.compared, report.skipped), (3000, 0));
-    for block in ["mass", "gyroscopic", "gravity", "force", "outputs"] {
+    assert_eq!(report.compared, 3000);
+    for block in [
+        Block::Mass,
+        Block::Gyroscopic,
+        Block::Gravity,
+        Block::Force,
+        Block::Outputs,
+    ] {
         assert!(
             error(&report.errors, block).mean <= 0.005,
-            "{block}: {:?}",
+            "{block:?}: {:?}",
             report.errors
         );
     }
@@ -53,10 +60,10 @@ fn orthoglide_keeps_the_largest_error_below_the_tolerance_when_asked() {
     let (model, summary) = reduced(&local, &settings);
     assert!(summary.reached, "{summary:?}");
     let report = check(&model, &local, 1000, 5).expect("a valid model");
-    for block in ["mass", "gyroscopic", "gravity", "force"] {
+    for block in [Block::Mass, Block::Gyroscopic, Block::Gravity, Block::Force] {
         assert!(
             error(&report.errors, block).max <= 0.005,
-            "{block}: {:?}",
+            "{block:?}: {:?}",
             report.errors
         );
     }
@@ -73,8 +80,8 @@ fn thesis_settings_with_lagrange_boxes_give_boxes_of_the_thesis_order() {
     assert!((6..=14).contains(&summary.boxes), "{}", summary.boxes);
     assert_eq!(summary.continuity, Continuity::Continuous);
     assert!(model.boxes.iter().all(|b| b.dynamics.terms.len() == 27));
-    assert!(error(&summary.errors, "mass").mean < 0.005);
-    assert!(error(&summary.errors, "gyroscopic").mean < 0.03);
+    assert!(error(&summary.errors, Block::Mass).mean < 0.005);
+    assert!(error(&summary.errors, Block::Gyroscopic).mean < 0.03);
 }
 
 /// The thesis needs 22 boxes.
@@ -90,7 +97,7 @@ fn thesis_settings_with_quadratic_boxes_give_boxes_of_the_thesis_order() {
     // is not, at the minimal width: those boxes must be named.
     assert_eq!(
         summary.reached,
-        summary.short.is_empty() && error(&summary.errors, "combined").mean <= 0.005
+        summary.short.is_empty() && error(&summary.errors, Block::Combined).mean <= 0.005
     );
 }
 
@@ -120,18 +127,10 @@ fn flexible_models_reach_the_tolerance_in_every_block() {
             (91, s + 1 + internal)
         );
         let report = check(&model, &local, 1000, 3).expect("a valid model");
-        for block in [
-            "mass",
-            "gyroscopic",
-            "gravity",
-            "stiffness",
-            "damping",
-            "force",
-            "outputs",
-        ] {
+        for block in Block::ALL.into_iter().filter(|b| *b != Block::Combined) {
             assert!(
                 error(&report.errors, block).mean <= 0.005,
-                "{block}: {:?}",
+                "{block:?}: {:?}",
                 report.errors
             );
         }
@@ -203,12 +202,21 @@ fn singular_regions_are_dropped_and_recorded() {
     let mut local = Flexible::new(1, 1);
     local.singular_above = 0.9;
     let (model, summary) = reduced(&local, &settings(&[0.05]));
-    assert!(summary.dropped > 0);
-    let reasons = model.tree.iter().filter_map(|n| match n {
-        TreeNode::Dropped { reason } => Some(reason.as_str()),
-        _ => None,
-    });
-    assert!(reasons.into_iter().all(|r| r == "the mechanism locks"));
+    assert!(!summary.missing.is_empty() && !summary.reached);
+    for region in &summary.missing {
+        let DropReason::Singular { theta, message } = &region.reason else {
+            panic!("{region:?}");
+        };
+        assert_eq!(message, "the mechanism locks");
+        assert!((region.lower[0]..=region.upper[0]).contains(&theta[0]) && theta[0] > 0.9);
+    }
+    let dropped = |n: &&TreeNode| matches!(n, TreeNode::Dropped { .. });
+    let dropped = model.tree.iter().filter(dropped).count();
+    assert_eq!(dropped, summary.missing.len());
+    let report = check(&model, &local, 500, 1).expect("a valid model");
+    assert!(report.without_model > 0);
+    assert_eq!((report.outside, report.failed), (0, 0));
+    assert_eq!(report.compared + report.without_model, 500);
     let evaluator = Evaluator::new(&model).expect("valid");
     let mut work = Workspace::default();
     assert_eq!(evaluator.status(&[0.8], &mut work), Ok(Status::Inside));
@@ -235,10 +243,18 @@ fn inequalities_restrict_sampling_and_evaluation() {
     let mut settings = settings(&[0.2; 2]);
     settings.tolerance = 0.02;
     let (model, summary) = reduced(&local, &settings);
-    assert!(summary.reached, "{summary:?}");
+    assert!(summary.reached && summary.missing.is_empty(), "{summary:?}");
+    let report = check(&model, &local, 500, 1).expect("a valid model");
+    assert!(report.outside > 0);
+    assert_eq!((report.without_model, report.failed), (0, 0));
     let evaluator = Evaluator::new(&model).expect("valid");
     let mut work = Workspace::default();
     assert_eq!(evaluator.status(&[0.2, 0.2], &mut work), Ok(Status::Inside));
+    assert_eq!(evaluator.drop_reason(&[0.2, 0.2], &mut work), Ok(None));
+    assert_eq!(
+        evaluator.drop_reason(&[0.4, 0.2], &mut work),
+        Ok(Some(DropReason::Outside))
+    );
     assert_eq!(
         evaluator.status(&[0.4, 0.2], &mut work),
         Ok(Status::Undefined)
@@ -253,7 +269,7 @@ fn a_tolerance_that_cannot_be_reached_is_a_result() {
     let (model, summary) = reduced(&Flexible::new(1, 1), &settings);
     assert!(!summary.reached && !model.provenance.reached);
     assert_eq!(summary.short.len(), 1);
-    assert!(error(&summary.short[0].errors, "mass").mean > 1e-6);
+    assert!(error(&summary.short[0].errors, Block::Mass).mean > 1e-6);
 }
 
 #[test]

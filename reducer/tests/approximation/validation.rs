@@ -3,7 +3,9 @@
 use crate::flexible::Flexible;
 use crate::{reduced, settings};
 use proptest::prelude::*;
-use reducer::reduced_model::{Evaluator, InvalidModel, ReducedModel, Workspace};
+use reducer::reduced_model::{
+    BasisRecord, DropReason, Evaluator, InvalidModel, ReducedModel, TreeNode, Workspace,
+};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -30,9 +32,11 @@ fn json_reads_back_bit_for_bit() {
 
 #[test]
 fn other_versions_are_refused() {
-    let mut future = model().clone();
-    future.format = 2;
-    assert_eq!(future.validate(), Err(InvalidModel::Format { found: 2 }));
+    for found in [1, 3] {
+        let mut other = model().clone();
+        other.format = found;
+        assert_eq!(other.validate(), Err(InvalidModel::Format { found }));
+    }
 }
 
 /// Paths to all values inside a document.
@@ -126,4 +130,48 @@ fn structural_faults_are_named() {
         broken(&|m| m.components.dynamics[0] = m.components.dynamics[1]).contains("components")
     );
     assert!(broken(&|m| m.layout.n_rigid = 7).contains("layout"));
+    assert!(broken(&|m| m.provenance.reached = true).contains("provenance.reached"));
+    let elsewhere = DropReason::Singular {
+        theta: vec![100.0],
+        message: "far away".to_owned(),
+    };
+    let node = |m: &ReducedModel| {
+        let leaf = |n: &TreeNode| matches!(n, TreeNode::Leaf { .. });
+        m.tree.iter().position(leaf).expect("a box")
+    };
+    let dropped = broken(&|m| {
+        let node = node(m);
+        m.tree[node] = TreeNode::Dropped {
+            reason: elsewhere.clone(),
+        };
+    });
+    assert!(dropped.contains("a failure at [100.0]"), "{dropped}");
+    let basis = BasisRecord::Chebyshev { max_degree: 0 };
+    assert!(broken(&|m| m.provenance.settings.basis = basis).contains("settings.basis"));
+}
+
+#[test]
+fn what_fell_short_cannot_claim_its_tolerances() {
+    let (good, _) = reduced(&Flexible::new(1, 1), &settings(&[0.1]));
+    assert!(good.provenance.reached);
+    let refused = |change: &dyn Fn(&mut ReducedModel)| {
+        let mut other = good.clone();
+        change(&mut other);
+        let said = other.validate().expect_err("refused").to_string();
+        assert!(said.contains("provenance.reached"), "{said}");
+        other.provenance.reached = false;
+        assert_eq!(other.validate(), Ok(()));
+    };
+    refused(&|m| m.boxes[0].reached = false);
+    refused(&|m| m.provenance.errors[0].mean = 1.0);
+    refused(&|m| {
+        m.boxes.clear();
+        m.tree = vec![TreeNode::Dropped {
+            reason: DropReason::Cut {
+                samples: 1,
+                needed: 3,
+                checks: 0,
+            },
+        }];
+    });
 }

@@ -6,6 +6,7 @@
 //! above.
 
 use super::Parts;
+use crate::reduced_model::coverage::box_of;
 use crate::reduced_model::{Domain, TreeNode};
 use kernel::Finder;
 
@@ -65,7 +66,7 @@ impl Grid {
             theta
         };
         let boxes = (0..total)
-            .map(|c| box_of(&parts.tree, &inside(c)))
+            .map(|c| box_of(&parts.tree, &inside(c)).map_or(-1, |index| index as i16))
             .collect();
         // No θ lies beyond the last cell.
         let beyond = f64::from(f32::MAX);
@@ -140,22 +141,6 @@ fn cells_per_unit(cuts: &[f64], upper: f64) -> Option<f64> {
         .rev()
         .map(|bits| exact * (1.0 - 0.5_f64.powi(bits)))
         .find(is_sound)
-}
-
-fn box_of(tree: &[TreeNode], theta: &[f64]) -> i16 {
-    let mut node = 0;
-    loop {
-        match &tree[node] {
-            TreeNode::Split {
-                axis,
-                at,
-                low,
-                high,
-            } => node = if theta[*axis] < *at { *low } else { *high },
-            TreeNode::Leaf { index } => return *index as i16,
-            TreeNode::Dropped { .. } => return -1,
-        }
-    }
 }
 
 #[cfg(test)]
