@@ -284,10 +284,9 @@ impl Scales {
         let of = |table: fn(&BoxModel) -> &Table, components: &[Component], scales: &[f64]| {
             let [one, other] = sides.map(|(b, theta)| evaluate(table(b), &region_of(b), theta));
             let apart = |(i, component): (usize, &Component)| {
-                let difference = match component {
-                    // After a full turn the quaternion has the other sign, and means the same.
-                    Component::Quaternion { .. } => one[i].abs() - other[i].abs(),
-                    _ => one[i] - other[i],
+                let difference = match component.facts().is_signless {
+                    true => one[i].abs() - other[i].abs(),
+                    false => one[i] - other[i],
                 };
                 difference.abs() / scales[i]
             };

@@ -2,7 +2,7 @@
 
 use super::least_squares::LeastSquares;
 use super::region::Region;
-use super::sample::{Sample, has_gradient};
+use super::sample::Sample;
 use crate::description::mechanism::Criterion;
 use crate::reduced_model::{Component, PolynomialValues, Table};
 use faer::Mat;
@@ -68,7 +68,8 @@ impl Fit<'_> {
             coefficients: vec![0.0; self.terms.len() * components.len()],
         };
         for gradients in [true, false] {
-            let belongs = |c: Component| (self.options.gradients && has_gradient(c)) == gradients;
+            let belongs =
+                |c: Component| (self.options.gradients && self.has_gradient(c)) == gradients;
             let columns: Vec<usize> = (0..components.len())
                 .filter(|&i| belongs(components[i]))
                 .collect();
@@ -84,6 +85,12 @@ impl Fit<'_> {
             }
         }
         table
+    }
+
+    /// Samples carry the gradient of this component.
+    fn has_gradient(&self, component: Component) -> bool {
+        let first = self.samples.first();
+        first.is_some_and(|sample| sample.slope(component, 0).is_some())
     }
 
     fn solve(&self, components: &[Component], gradients: bool) -> Mat<f64> {
@@ -144,7 +151,8 @@ impl Fit<'_> {
             for k in 0..blocks - 1 {
                 let weight = weight * slope_weights[k];
                 for (j, &component) in components.iter().enumerate() {
-                    right[((k + 1) * n + i, j)] = weight * sample.slope(component, k);
+                    let slope = sample.slope(component, k).unwrap_or(f64::NAN);
+                    right[((k + 1) * n + i, j)] = weight * slope;
                 }
             }
         }

@@ -219,11 +219,11 @@ impl Sample {
         }
     }
 
-    /// ∂/∂θ_k of a component that [`has_gradient`].
-    pub fn slope(&self, component: Component, k: usize) -> f64 {
+    /// ∂/∂θ_k of a component whose gradient samples carry.
+    pub fn slope(&self, component: Component, k: usize) -> Option<f64> {
         let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
         let modal = n - s;
-        match component {
+        Some(match component {
             Component::MassFactor { row, column } => {
                 self.mass_factor_slopes()[(k * n + row) * n + column]
             }
@@ -244,27 +244,15 @@ impl Sample {
                     std::array::from_fn(|axis| c.outputs[output].jacobian[(axis + 3) * n + k]);
                 quaternion_slope(&self.quaternions[output], spin)[entry]
             }
-            _ => 0.0,
-        }
+            Component::MassFactorSlope { .. }
+            | Component::Gravity { .. }
+            | Component::DampingFactor { .. }
+            | Component::Damping { .. }
+            | Component::Gyroscopic { .. }
+            | Component::Amplitude { .. }
+            | Component::LoadMap { .. } => return None,
+        })
     }
-}
-
-/// Samples carry the exact gradient of this component.
-pub(super) fn has_gradient(component: Component) -> bool {
-    use Component as C;
-    matches!(
-        component,
-        C::MassFactor { .. }
-            | C::Potential
-            | C::Force { .. }
-            | C::GravityPotential { .. }
-            | C::GravityForce { .. }
-            | C::StiffnessFactor { .. }
-            | C::Mass { .. }
-            | C::Stiffness { .. }
-            | C::Position { .. }
-            | C::Quaternion { .. }
-    )
 }
 
 /// ‖F⁻¹ΔF⁻ᵀ‖ for a triangular factor F; without it, it is `found` first.

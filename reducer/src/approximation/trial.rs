@@ -12,7 +12,7 @@ use crate::reduced_model::{
     Block, BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT,
     ModelCoefficients, ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
-use std::mem::{Discriminant, discriminant};
+use kernel::Group;
 
 /// What every box of a run shares.
 pub(super) struct Context<'a> {
@@ -364,10 +364,10 @@ fn put_part(errors: &mut [PointErrors], found: Vec<PointErrors>, part: Part) {
 pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
     let n = components.len().max(1);
     let rows = || table.coefficients.chunks_exact(n);
-    let mut kinds: Vec<(Discriminant<Component>, f64)> = Vec::new();
+    let mut kinds: Vec<(Group, f64)> = Vec::new();
     let mut kind_of = Vec::with_capacity(components.len());
     for (j, component) in components.iter().enumerate() {
-        let kind = discriminant(component);
+        let (kind, _) = component.place();
         let largest = rows().map(|row| row[j].abs()).fold(0.0, f64::max);
         let place = kinds.iter().position(|(k, _)| *k == kind);
         let place = place.unwrap_or_else(|| {

@@ -161,10 +161,18 @@ impl Component {
         }
     }
 
-    /// It belongs to the table of outputs.
-    pub fn is_output(self) -> bool {
+    /// What holds for all components of its kind.
+    pub fn facts(self) -> Facts {
+        let dynamics = Facts {
+            is_output: false,
+            is_energy: false,
+            is_signless: false,
+        };
+        let output = Facts {
+            is_output: true,
+            ..dynamics
+        };
         match self.place().0 {
-            Group::Position | Group::Quaternion | Group::Amplitude | Group::LoadMap => true,
             Group::MassFactor
             | Group::MassSlope
             | Group::StiffnessFactor
@@ -174,17 +182,35 @@ impl Component {
             | Group::Stiffness
             | Group::Damping
             | Group::Force
-            | Group::Potential
             | Group::Gravity
-            | Group::GravityPotential
-            | Group::GravityForce => false,
+            | Group::GravityForce => dynamics,
+            Group::Potential | Group::GravityPotential => Facts {
+                is_energy: true,
+                ..dynamics
+            },
+            Group::Position | Group::Amplitude | Group::LoadMap => output,
+            Group::Quaternion => Facts {
+                is_signless: true,
+                ..output
+            },
         }
     }
 
-    /// An energy: forces are its derivatives.
-    pub fn is_energy(self) -> bool {
-        matches!(self.place().0, Group::Potential | Group::GravityPotential)
+    /// It belongs to the table of outputs.
+    pub fn is_output(self) -> bool {
+        self.facts().is_output
     }
+}
+
+/// What holds for all components of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// It belongs to the table of outputs, not to that of the dynamics.
+    pub is_output: bool,
+    /// Forces are its derivatives.
+    pub is_energy: bool,
+    /// With the other sign it means the same, as after a full turn.
+    pub is_signless: bool,
 }
 
 /// A component with the same value everywhere.

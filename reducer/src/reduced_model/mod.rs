@@ -27,7 +27,7 @@ mod provenance;
 mod validate;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
-pub use components::{Component, ComponentLists, Constant};
+pub use components::{Component, ComponentLists, Constant, Facts};
 pub use coverage::{DropReason, MissingRegion};
 pub use dual::Dual;
 pub use dynamics::LinearModel;

@@ -153,7 +153,7 @@ impl Plan {
         let lists = &model.components;
         let mut table = |output: bool, gradients: bool| {
             let of_table = |c: &Component| c.is_output() == output;
-            let used = |c: &Component| of_table(c) && (energies || !c.is_energy());
+            let used = |c: &Component| of_table(c) && (energies || !c.facts().is_energy);
             let constants: Vec<Constant> = lists
                 .constants
                 .iter()
