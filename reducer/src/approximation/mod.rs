@@ -33,7 +33,7 @@ pub use check::{CheckReport, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
 pub use errors::Block;
 pub use observer::{Observer, Progress, Silent};
-pub use path::{PathError, PathModel};
+pub use path::{PATH, Path, PathError, PathModel};
 pub use refine::OUTSIDE;
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
@@ -84,7 +84,7 @@ pub struct Approximation {
 }
 
 /// Approximates a local model over its domain. A trajectory in the settings is the caller's to
-/// apply, by handing over a [`PathModel`].
+/// apply, by handing over a [`PathModel`], as `sampling::SampleSource` does.
 pub fn approximate(
     local: &dyn LocalModel,
     settings: &ApproximationSettings,

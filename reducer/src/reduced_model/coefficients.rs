@@ -3,6 +3,7 @@
 use super::dynamics::reset;
 use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
 use super::{Component, ModelForm, OutputMotion};
+use crate::linalg::christoffel;
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -345,20 +346,6 @@ impl ModelCoefficients {
         self.load_map.resize_with(n_loaded, Vec::new);
         self.load_map.iter_mut().for_each(|row| reset(row, n));
         self.outputs.clear();
-    }
-}
-
-/// h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
-pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize, h: &mut [f64]) {
-    for i in 0..n {
-        for j in 0..n {
-            for k in 0..=j {
-                let value = 0.5
-                    * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
-                h[(i * n + j) * n + k] = value;
-                h[(i * n + k) * n + j] = value;
-            }
-        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use polynomial::PolynomialValues;
 pub use provenance::{BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord};
 pub use validate::{InvalidModel, limits};
 
-pub(crate) use coefficients::{christoffel, frequencies_hz};
+pub(crate) use coefficients::frequencies_hz;
 pub(crate) use dynamics::factor_upper;
 
 use schemars::JsonSchema;

@@ -71,7 +71,7 @@ impl LocalReducer {
 
     /// Frequencies of the internal modes alone.
     pub fn internal_frequencies_hz(&self, coefficients: &Coefficients) -> Option<Vec<f64>> {
-        frequencies_hz(coefficients, self.n_rigid() + self.n_loaded())
+        frequencies_hz(coefficients, coefficients.n_rigid() + self.n_loaded())
     }
 
     /// The smallest number of internal modes, up to eight more than now, with which the lowest

@@ -2,6 +2,7 @@
 
 use super::error::ReducedError;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
+use crate::approximation::Path;
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::OutputMotion;
 use crate::reduced_model::{EvaluationError, Evaluator, Status, Workspace};
@@ -27,6 +28,7 @@ pub(super) struct System<'a> {
     prescribed: Vec<bool>,
     free: Vec<usize>,
     coulomb: &'a [f64],
+    path: Option<&'a Path>,
     coulomb_rate: f64,
     has_damping: bool,
     /// Inputs are evaluated before this time: the segment's end, where they may jump.
@@ -76,6 +78,7 @@ impl<'a> System<'a> {
             free: (0..n).filter(|&k| !prescribed[k]).collect(),
             prescribed,
             coulomb: &settings.coulomb,
+            path: settings.path.as_ref(),
             coulomb_rate: settings.coulomb_rate,
             has_damping: evaluator.dissipates(),
             until: Cell::new(f64::INFINITY),
@@ -189,7 +192,7 @@ impl<'a> System<'a> {
         scratch.dissipation = 0.0;
         for k in 0..self.s {
             let (position, rate) = (scratch.eta[k], scratch.rate[k]);
-            let friction = self.friction(k, rate);
+            let friction = self.friction(k, position, rate);
             scratch.dissipation += friction * rate;
             scratch.external[k] -= friction;
             scratch.force[k] -= friction;
@@ -218,10 +221,17 @@ impl<'a> System<'a> {
         Ok(status)
     }
 
-    /// Coulomb friction against a rate.
-    fn friction(&self, k: usize, rate: f64) -> f64 {
-        let size = self.coulomb.get(k).copied().unwrap_or(0.0);
-        size * (rate / self.coulomb_rate).clamp(-1.0, 1.0)
+    /// Coulomb friction against a rate; along a path that of all coordinates, projected on it.
+    fn friction(&self, k: usize, position: f64, rate: f64) -> f64 {
+        let against = |size: f64, rate: f64| size * (rate / self.coulomb_rate).clamp(-1.0, 1.0);
+        match self.path {
+            None => against(self.coulomb.get(k).copied().unwrap_or(0.0), rate),
+            Some(path) => {
+                let [_, slope, _] = path.configuration(position);
+                let each = slope.iter().zip(self.coulomb);
+                each.map(|(t, size)| t * against(*size, t * rate)).sum()
+            }
+        }
     }
 
     /// Generalised forces of forces at outputs, and their power.
