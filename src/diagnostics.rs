@@ -220,9 +220,9 @@ pub enum CommandError {
 
 /// The error with the file's name, which some name themselves.
 fn of_file(path: &Path, error: &exporters::ReadError) -> String {
-    use exporters::ReadError::{Io, UnknownEnding};
+    use exporters::ReadError::{History, Io, UnknownEnding};
     match error {
-        Io { .. } | UnknownEnding { .. } => error.to_string(),
+        History { .. } | Io { .. } | UnknownEnding { .. } => error.to_string(),
         _ => format!("`{}`: {error}", path.display()),
     }
 }

@@ -1,8 +1,8 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    Approximation, ApproximationError, LocalModel, OUTSIDE, Observer, SampleDatabase, approximate,
-    check,
+    Approximation, ApproximationError, LocalModel, OUTSIDE, Observer, Round, SampleDatabase, Work,
+    approximate, check,
 };
 use crate::description::mechanism::{ApproximationSettings, Criterion};
 use crate::reduced_model::{BlockError, Continuity, InvalidModel, ReducedModel, TreeNode};
@@ -56,6 +56,10 @@ pub struct Summary {
     pub certified: usize,
     /// Boxes that fell short of a tolerance.
     pub short: Vec<ShortBox>,
+    /// How it was refined, round by round.
+    pub history: Vec<Round>,
+    /// What that took besides samples.
+    pub work: Work,
     /// The whole domain has a model, and every tolerance holds in every box and at the fresh
     /// points.
     pub reached: bool,
@@ -94,6 +98,8 @@ pub fn reduce(
         mut model,
         samples,
         evaluated,
+        history,
+        work,
     } = approximate(local, settings, observer, database)?;
     model.provenance.input_hash = blake3::Hash::from(local.fingerprint()).to_hex().to_string();
 
@@ -104,7 +110,13 @@ pub fn reduce(
         && missing.is_empty()
         && within(&report.errors, &model, settings.criterion);
     model.provenance.errors = report.errors;
-    let summary = summarize(&model, missing, samples, evaluated);
+    let summary = Summary {
+        samples,
+        evaluated,
+        history,
+        work,
+        ..summarize(&model, missing)
+    };
     Ok((model, summary))
 }
 
@@ -153,19 +165,15 @@ fn missing_regions(model: &ReducedModel) -> Vec<MissingRegion> {
     out
 }
 
-fn summarize(
-    model: &ReducedModel,
-    missing: Vec<MissingRegion>,
-    samples: usize,
-    evaluated: usize,
-) -> Summary {
+/// What the model itself tells; how it came about is the caller's to add.
+fn summarize(model: &ReducedModel, missing: Vec<MissingRegion>) -> Summary {
     let short = model.boxes.iter().filter(|b| !b.reached);
     Summary {
         full_dofs: model.layout.full_dofs,
         reduced_dofs: model.layout.n(),
-        samples,
+        samples: 0,
         routed_samples: model.provenance.routed_samples,
-        evaluated,
+        evaluated: 0,
         boxes: model.boxes.len(),
         dropped: model
             .tree
@@ -185,6 +193,8 @@ fn summarize(
                 errors: b.errors.clone(),
             })
             .collect(),
+        history: Vec::new(),
+        work: Work::default(),
         reached: model.provenance.reached,
     }
 }

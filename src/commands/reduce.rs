@@ -56,7 +56,8 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         pipeline::reduce(&source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     progress.phase("surveying");
-    let survey = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let mut survey = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
+    survey.history.clone_from(&summary.history);
     let (written, unrepresented) = rayon::join(
         || exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default()),
         || source.unrepresented_modes(),
@@ -110,6 +111,8 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
         "certified": summary.certified,
         "short": summary.short,
         "unrepresented_modes": unrepresented,
+        "history": summary.history,
+        "work": summary.work,
         "reached": summary.reached,
         "seconds": seconds,
     })

@@ -12,7 +12,13 @@ pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
     super::use_threads(args.jobs)?;
     let survey = match &args.mechanism {
-        Some(path) => Some(survey_of(&model, path)?),
+        Some(path) => Some(Survey {
+            history: exporters::read_history(&model, &args.model).map_err(|error| {
+                let path = args.model.clone();
+                Failure::one(CommandError::Read { path, error })
+            })?,
+            ..survey_of(&model, path)?
+        }),
         None => None,
     };
     let path = match &args.output {

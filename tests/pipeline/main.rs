@@ -8,3 +8,4 @@ mod generated;
 mod interruption;
 mod runtime;
 mod support;
+mod work;

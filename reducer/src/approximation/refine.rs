@@ -3,7 +3,8 @@
 
 use super::axis::bisection_axis;
 use super::database::DatabaseError;
-use super::errors::{Block, Part};
+use super::errors::{Block, Part, summarize};
+use super::history::{Round, worst_of_blocks};
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, gather, is_outside, plan};
 use super::region::Region;
@@ -12,7 +13,7 @@ use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
 use super::trial::{Context, Trial, TrialSamples};
 use crate::description::mechanism::Basis;
-use crate::reduced_model::{BoxModel, limits};
+use crate::reduced_model::{BlockError, BoxModel, limits};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -40,6 +41,12 @@ struct Degree {
     before: Option<(usize, f64)>,
 }
 
+/// What is to be done with a box, and the errors that say so; none where it could not be tried.
+struct Decision {
+    outcome: Outcome,
+    errors: Vec<BlockError>,
+}
+
 enum Outcome {
     Accept(Box<BoxModel>),
     Raise {
@@ -61,6 +68,8 @@ pub(super) struct Memory {
     attempt: u64,
     /// Degrees of dynamics and outputs by box.
     degrees: BTreeMap<u64, (Degree, Degree)>,
+    /// All rounds so far.
+    pub history: Vec<Round>,
 }
 
 /// Runs until every box is finished; nothing where that takes more numbers than allowed.
@@ -118,16 +127,24 @@ fn run(
             worst_error_over_tolerance: worst,
         });
         store.require(wanted())?;
-        let outcomes: Vec<Outcome> = open
+        let decisions: Vec<Decision> = open
             .par_iter()
             .zip(&plans)
             .map(|(b, p)| decide(context, store, b, p, tree))
             .collect();
+        context.counters.count_boxes(open.len());
+        let round = (!open.iter().any(|b| b.merge_below.is_some()))
+            .then(|| told(memory.attempt, store, &open, &decisions));
         let mut next = Vec::new();
         worst = 0.0;
-        for (state, outcome) in open.into_iter().zip(outcomes) {
+        for (state, decision) in open.into_iter().zip(decisions) {
+            let outcome = decision.outcome;
             worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
         }
+        memory.history.extend(round.map(|round| Round {
+            finished: tree.n_leaves(),
+            ..round
+        }));
         open = next;
         let n_boxes = tree.n_leaves() + open.len();
         if n_boxes.saturating_mul(context.numbers_per_box()) > context.rules.most_numbers {
@@ -135,6 +152,20 @@ fn run(
         }
     }
     Ok(true)
+}
+
+/// The round that tried these boxes, without the number of finished ones.
+fn told(refinement: u64, store: &SampleStore, open: &[OpenBox], decisions: &[Decision]) -> Round {
+    let largest = |of: fn(&OpenBox) -> Degree| open.iter().map(|b| of(b).now).max().unwrap_or(0);
+    Round {
+        refinement,
+        tried: open.len(),
+        finished: 0,
+        samples: store.len(),
+        degree: largest(|b| b.dynamics),
+        outputs_degree: largest(|b| b.outputs),
+        errors: worst_of_blocks(decisions.iter().map(|d| &d.errors)),
+    }
 }
 
 fn apply(
@@ -270,10 +301,14 @@ fn decide(
     state: &OpenBox,
     plan: &Plan,
     tree: &BoxTree,
-) -> Outcome {
+) -> Decision {
     let (rules, region) = (context.rules, &state.region);
+    let untried = |outcome| Decision {
+        outcome,
+        errors: Vec::new(),
+    };
     if is_outside(context, region) {
-        return Outcome::Drop(OUTSIDE.to_owned());
+        return untried(Outcome::Drop(OUTSIDE.to_owned()));
     }
     let axis_without_errors = || {
         rules
@@ -281,13 +316,13 @@ fn decide(
             .filter(|_| tree.n_leaves() < limits::BOXES / 4)
     };
     if let Some(failure) = store.failure_inside(region) {
-        return match axis_without_errors() {
+        return untried(match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
             },
             None => Outcome::Drop(shortened(failure.reason())),
-        };
+        });
     }
     let samples = gather(store, plan);
     if samples.fit.len()
@@ -296,7 +331,7 @@ fn decide(
             .len()
         || samples.validation.is_empty()
     {
-        return match axis_without_errors() {
+        return untried(match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
@@ -304,10 +339,13 @@ fn decide(
             None => Outcome::Drop(
                 "too little of the box satisfies the inequalities of the domain".to_owned(),
             ),
-        };
+        });
     }
     let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
-    judge(context, state, &samples, trial)
+    Decision {
+        errors: summarize(&trial.errors, context.scales),
+        outcome: judge(context, state, &samples, trial),
+    }
 }
 
 fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Trial) -> Outcome {

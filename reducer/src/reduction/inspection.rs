@@ -3,6 +3,7 @@
 use super::{Coefficients, LocalReducer, ReductionError};
 use crate::description::mechanism::{Gauge, InternalModes};
 use crate::linalg::{cholesky, solve_lower, symmetric_eigen};
+use crate::model::Saddle;
 use crate::modes::{LocalModes, Reference, class_frequencies_hz};
 use faer::Mat;
 
@@ -67,6 +68,13 @@ impl LocalReducer {
     /// Number of constraint and attachment modes.
     pub fn n_loaded(&self) -> usize {
         self.model().loaded.len()
+    }
+
+    /// Factorisations of the static operator so far: a measure of work that is equal for any number
+    /// of threads.
+    pub fn n_factorisations(&self) -> usize {
+        let operators = [&self.saddle, &self.locked].into_iter().flatten();
+        operators.map(Saddle::n_factorisations).sum()
     }
 
     /// Frequencies of the internal modes alone.

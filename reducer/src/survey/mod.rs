@@ -11,6 +11,8 @@ pub use skeleton::{
     PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
 };
 
+pub use crate::approximation::Round;
+
 use crate::reduced_model::{Evaluator, InvalidModel, ReducedModel, Status, Workspace};
 use crate::sampling::SampleSource;
 use serde::Serialize;
@@ -31,6 +33,8 @@ pub struct Survey {
     pub shapes: ModeShapes,
     /// Exact coefficients along each coordinate, and along the diagonal of the domain.
     pub lines: Vec<Line>,
+    /// How the reduced model was refined, where that is known; [`survey`] does not know it.
+    pub history: Vec<Round>,
 }
 
 /// Looks at the full model where a report will show it.
@@ -49,6 +53,7 @@ pub fn survey(model: &ReducedModel, source: &SampleSource) -> Result<Survey, Inv
         shapes: ModeShapes::sample(reducer, &model.layout.domain, &base, &theta_of),
         lines: lines::sample(model, source, reducer, &base, &theta_of)?,
         base,
+        history: Vec::new(),
     })
 }
 
