@@ -343,6 +343,9 @@ pub struct LocalArgs {
     /// Ignores the domain.
     #[arg(long)]
     pub anywhere: bool,
+    /// `--at` is a place on the file's trajectory, from 0 to 1.
+    #[arg(long)]
+    pub on_path: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -160,12 +160,42 @@ pub enum CommandError {
         /// Name of the mechanism.
         mechanism: String,
     },
+    /// A model along a path and a mechanism without one.
+    #[error("model `{model}` follows a path, but mechanism `{mechanism}` has no trajectory")]
+    NoTrajectory {
+        /// Name of the model.
+        model: String,
+        /// Name of the mechanism.
+        mechanism: String,
+    },
+    /// A model over a domain and a mechanism that asks for a path.
+    #[error(
+        "model `{model}` is one over a domain, but mechanism `{mechanism}` asks for one along its trajectory"
+    )]
+    OverDomain {
+        /// Name of the model.
+        model: String,
+        /// Name of the mechanism.
+        mechanism: String,
+    },
+    /// `--on-path` without a trajectory.
+    #[error("mechanism `{mechanism}` has no trajectory that --on-path could mean")]
+    NothingToFollow {
+        /// Name of the mechanism.
+        mechanism: String,
+    },
+    /// A place beyond the ends of the path.
+    #[error("{place} is no place on the path, which goes from 0 to 1")]
+    OffPath {
+        /// The place.
+        place: f64,
+    },
+    /// The exact reduction fails.
+    #[error(transparent)]
+    Sample(#[from] reducer::approximation::SampleFailure),
     /// The pipeline stopped.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// The trajectory is no path.
-    #[error(transparent)]
-    Path(#[from] reducer::approximation::PathError),
     /// The sample database cannot be used.
     #[error(transparent)]
     Database(#[from] reducer::approximation::DatabaseError),
@@ -193,9 +223,9 @@ pub enum CommandError {
 
 /// The error with the file's name, which some name themselves.
 fn of_file(path: &Path, error: &exporters::ReadError) -> String {
-    use exporters::ReadError::{Io, UnknownEnding};
+    use exporters::ReadError::{History, Io, UnknownEnding};
     match error {
-        Io { .. } | UnknownEnding { .. } => error.to_string(),
+        History { .. } | Io { .. } | UnknownEnding { .. } => error.to_string(),
         _ => format!("`{}`: {error}", path.display()),
     }
 }
@@ -239,8 +269,13 @@ impl Explain for CommandError {
             Self::OutputIsFile { .. } => {
                 Some("give another folder with -o, or move the file away".into())
             }
+            Self::NothingToFollow { .. } => {
+                Some("leave --on-path away, or give `[approximation]` a `trajectory`".into())
+            }
+            Self::Sample(_) => Some("try another place, or lay the trajectory elsewhere".into()),
+            Self::OffPath { .. } => Some("give a number from 0 to 1, or --anywhere".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
-            Self::OtherMechanism { .. } => {
+            Self::OtherMechanism { .. } | Self::NoTrajectory { .. } | Self::OverDomain { .. } => {
                 Some("give the mechanism file from which the model was made".into())
             }
             Self::Read {
@@ -254,7 +289,6 @@ impl Explain for CommandError {
             }
             // These say themselves what to try.
             Self::Pipeline(_)
-            | Self::Path(_)
             | Self::Read { .. }
             | Self::Model(_)
             | Self::Interrupt(_)

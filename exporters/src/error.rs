@@ -40,6 +40,14 @@ pub enum ReadError {
         /// What is wrong there.
         fact: String,
     },
+    /// Not the history of a refinement.
+    #[error("`{path}` is damaged: {fact}; remove it, or make the model again", path = path.display())]
+    History {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in it.
+        fact: String,
+    },
     /// Not HDF5, or not the HDF5 of a model.
     #[error(
         "HDF5 object `{object}`: {fact}; the file is damaged, truncated or not a model: make it again"

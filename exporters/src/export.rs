@@ -1,6 +1,6 @@
 //! One door for the command line and the pipeline.
 
-use crate::{ReadError, WriteError, code, files, hdf5, json, report};
+use crate::{ReadError, WriteError, code, files, hdf5, history, json, report};
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::Survey;
 use std::io::Read;
@@ -61,8 +61,9 @@ fn refuse_source_options(format: &'static str, options: &ExportOptions) -> Resul
     Ok(())
 }
 
-/// Writes `model.json`, `model.h5`, `c/`, `rust/` and `report.html` into `folder`. Everything is
-/// generated before anything is written.
+/// Writes `model.json`, `model.h5`, `c/`, `rust/` and `report.html` into `folder`, and `history.json`
+/// where the survey knows how the model was refined. Everything is generated before anything is
+/// written.
 pub fn write_all(
     model: &ReducedModel,
     survey: Option<&Survey>,
@@ -74,6 +75,10 @@ pub fn write_all(
         ("model.h5".to_owned(), hdf5::to_bytes(model)?),
         ("report.html".to_owned(), report::to_html(model, survey)?),
     ];
+    if let Some(survey) = survey.filter(|s| !s.history.is_empty()) {
+        let bytes = history::to_bytes(model, &survey.history)?;
+        set.push((history::FILE.to_owned(), bytes));
+    }
     for (part, list) in [
         ("c", code::c_files(model, options)?),
         ("rust", code::rust_files(model, options)?),
@@ -116,7 +121,7 @@ pub fn model_hash(model: &ReducedModel) -> Result<String, WriteError> {
 }
 
 /// Reads no more than `largest` bytes, also from files without a length (pipes, devices).
-fn read_bounded(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_bounded(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
     let refused = |source| ReadError::Io {
         path: path.to_owned(),
         source,

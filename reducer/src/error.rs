@@ -1,6 +1,15 @@
 //! What every phase's error can tell the user.
 
-use crate::description::mechanism::Origin;
+use std::ops::Range;
+
+/// Where something was written: a byte range of one of the sources of a mechanism.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// Index into the sources.
+    pub source: usize,
+    /// Byte range in that source.
+    pub span: Range<usize>,
+}
 
 /// An error that can name the place in the mechanism file and one thing to try.
 ///

@@ -202,3 +202,17 @@ pub fn solve_definite(a: &Mat<f64>, b: &Mat<f64>) -> Option<Mat<f64>> {
 pub fn use_one_thread() {
     faer::set_global_parallelism(faer::Par::Seq);
 }
+
+/// h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
+pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize, h: &mut [f64]) {
+    for i in 0..n {
+        for j in 0..n {
+            for k in 0..=j {
+                let value = 0.5
+                    * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
+                h[(i * n + j) * n + k] = value;
+                h[(i * n + k) * n + j] = value;
+            }
+        }
+    }
+}

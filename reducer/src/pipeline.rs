@@ -1,7 +1,8 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    Approximation, ApproximationError, LocalModel, Observer, SampleDatabase, approximate, check,
+    Approximation, ApproximationError, LocalModel, Observer, Round, SampleDatabase, Work,
+    approximate, check,
 };
 use crate::description::mechanism::ApproximationSettings;
 use crate::reduced_model::{
@@ -55,6 +56,10 @@ pub struct Summary {
     pub certified: usize,
     /// Boxes that fell short of a tolerance.
     pub short: Vec<ShortBox>,
+    /// How it was refined, round by round.
+    pub history: Vec<Round>,
+    /// What that took besides samples.
+    pub work: Work,
     /// The whole domain has a model, and every tolerance holds in every box and at the fresh
     /// points.
     pub reached: bool,
@@ -92,6 +97,8 @@ pub fn reduce(
         mut model,
         samples,
         evaluated,
+        history,
+        work,
     } = approximate(local, settings, observer, database)?;
     model.provenance.input_hash = blake3::Hash::from(local.fingerprint()).to_hex().to_string();
 
@@ -99,17 +106,24 @@ pub fn reduce(
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
     model.provenance.reached = model.reaches(&report.errors);
     model.provenance.errors = report.errors;
-    let summary = summarize(&model, samples, evaluated);
+    let summary = Summary {
+        samples,
+        evaluated,
+        history,
+        work,
+        ..summarize(&model)
+    };
     Ok((model, summary))
 }
 
-fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary {
+/// What the model itself tells; how it came about is the caller's to add.
+fn summarize(model: &ReducedModel) -> Summary {
     Summary {
         full_dofs: model.layout.full_dofs,
         reduced_dofs: model.layout.n(),
-        samples,
+        samples: 0,
         routed_samples: model.provenance.routed_samples,
-        evaluated,
+        evaluated: 0,
         boxes: model.boxes.len(),
         missing: model.missing_regions(),
         stored_numbers: model.stored_numbers(),
@@ -118,6 +132,8 @@ fn summarize(model: &ReducedModel, samples: usize, evaluated: usize) -> Summary 
         continuity: model.continuity,
         certified: model.boxes.iter().filter(|b| b.definite.is_some()).count(),
         short: model.short_boxes().map(ShortBox::from).collect(),
+        history: Vec::new(),
+        work: Work::default(),
         reached: model.provenance.reached,
     }
 }

@@ -7,7 +7,6 @@ use crate::progress::Progress;
 use reducer::approximation::{CheckReport, Observer, check};
 use reducer::pipeline::ShortBox;
 use reducer::reduced_model::{MissingRegion, ReducedModel};
-use reducer::sampling::MechanismModel;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -16,12 +15,11 @@ pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
     let mechanism = super::read_mechanism(&args.mechanism)?;
     super::use_threads(args.jobs)?;
-    let local =
-        MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
-    super::same_coordinates(&model, &local)?;
+    let source = super::source_of(&mechanism)?;
+    super::same_coordinates(&model, &source)?;
     let progress = Progress::new();
     progress.phase("checking");
-    let report = check(&model, &local, args.samples, args.seed)
+    let report = check(&model, &source, args.samples, args.seed)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     drop(progress);
     let verdict = Verdict::new(report, &model);

@@ -1,8 +1,9 @@
 //! `reduce local`: the full model reduced at one exact configuration.
 
 use super::{Outcome, tables};
-use crate::args::LocalArgs;
+use crate::args::{LocalArgs, Numbers};
 use crate::diagnostics::{self, CommandError, Failure};
+use reducer::approximation::LocalModel;
 use reducer::description::mechanism::Mechanism;
 use reducer::reduction::{Coefficients, LocalReducer};
 use serde_json::{Value, json};
@@ -13,46 +14,10 @@ const LOCKED_FREQUENCIES: usize = 10;
 /// Runs the command.
 pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
-    let fail = |failure: Failure| failure.with_sources(&mechanism);
-    let admissible = if args.anywhere {
-        mechanism.check_values(&args.at.0)
+    let document = if args.on_path {
+        on_path(args, &mechanism)?
     } else {
-        mechanism.check_configuration(&args.at.0)
-    };
-    admissible.map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
-    let reducer = LocalReducer::new(&mechanism).map_err(|e| fail(Failure::one(e)))?;
-    let theta = &args.at.0;
-    let coefficients = reducer.evaluate(theta).map_err(|e| fail(Failure::one(e)))?;
-    let locked = reducer
-        .locked_frequencies_hz(theta, LOCKED_FREQUENCIES)
-        .map_err(|e| fail(Failure::one(e)))?;
-    let n = coefficients.n();
-    let rate = generalised(
-        "rate",
-        args.rate.as_ref().map(|v| v.0.as_slice()),
-        n,
-        theta.len(),
-    )?;
-    let accel = generalised(
-        "accel",
-        args.accel.as_ref().map(|v| v.0.as_slice()),
-        n,
-        theta.len(),
-    )?;
-    let force = (args.rate.is_some() || args.accel.is_some())
-        .then(|| coefficients.inverse_dynamics(&rate, &accel));
-    if force.iter().flatten().any(|f| !f.is_finite()) {
-        return Err(Failure::one(CommandError::Overflow));
-    }
-    let document = Document {
-        names: reducer.coordinate_names(&mechanism),
-        mechanism: &mechanism,
-        frequencies: reducer
-            .internal_frequencies_hz(&coefficients)
-            .unwrap_or_default(),
-        coefficients,
-        locked,
-        force,
+        in_domain(args, &mechanism)?
     };
     let text = if args.json {
         format!("{}\n", document.as_json())
@@ -61,6 +26,51 @@ pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     };
     diagnostics::print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// At θ of the mechanism.
+fn in_domain<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<'a>, Failure> {
+    let theta = &args.at.0;
+    let admissible = if args.anywhere {
+        mechanism.check_values(theta)
+    } else {
+        mechanism.check_configuration(theta)
+    };
+    admissible.map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    let fail = |e| Failure::one(e).with_sources(mechanism);
+    let reducer = LocalReducer::new(mechanism).map_err(fail)?;
+    let coefficients = reducer.evaluate(theta).map_err(fail)?;
+    let names = reducer.coordinate_names(mechanism);
+    Document::new(args, mechanism, &reducer, theta, names, coefficients)
+}
+
+/// At a place of the mechanism's path.
+fn on_path<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<'a>, Failure> {
+    let source = super::source_of(mechanism)?;
+    if source.path().is_none() {
+        let mechanism = mechanism.name.clone();
+        return Err(Failure::one(CommandError::NothingToFollow { mechanism }));
+    }
+    let [place] = args.at.0[..] else {
+        return Err(Failure::one(CommandError::WrongCount {
+            option: "at",
+            found: args.at.0.len(),
+            rigid: 1,
+            all: 1,
+        }));
+    };
+    finite("at", &[place])?;
+    if !args.anywhere && !(0.0..=1.0).contains(&place) {
+        return Err(Failure::one(CommandError::OffPath { place }));
+    }
+    let coefficients = source
+        .evaluate(&[place])
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let layout = source.layout().coordinates;
+    let names = layout.into_iter().map(|c| c.name).collect();
+    let reducer = source.mechanism().reducer();
+    let theta = source.theta(&[place]);
+    Document::new(args, mechanism, reducer, &theta, names, coefficients)
 }
 
 /// Refuses NaN and infinities.
@@ -107,7 +117,41 @@ struct Document<'a> {
     force: Option<Vec<f64>>,
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// `theta` is the configuration of the mechanism to which the coefficients belong.
+    fn new(
+        args: &LocalArgs,
+        mechanism: &'a Mechanism,
+        reducer: &LocalReducer,
+        theta: &[f64],
+        names: Vec<String>,
+        coefficients: Coefficients,
+    ) -> Result<Self, Failure> {
+        let (n, s) = (coefficients.n(), coefficients.n_rigid());
+        let given = |option: &'static str, numbers: &Option<Numbers>| {
+            generalised(option, numbers.as_ref().map(|v| v.0.as_slice()), n, s)
+        };
+        let rate = given("rate", &args.rate)?;
+        let accel = given("accel", &args.accel)?;
+        let force = (args.rate.is_some() || args.accel.is_some())
+            .then(|| coefficients.inverse_dynamics(&rate, &accel));
+        if force.iter().flatten().any(|f| !f.is_finite()) {
+            return Err(Failure::one(CommandError::Overflow));
+        }
+        Ok(Self {
+            mechanism,
+            names,
+            frequencies: reducer
+                .internal_frequencies_hz(&coefficients)
+                .unwrap_or_default(),
+            locked: reducer
+                .locked_frequencies_hz(theta, LOCKED_FREQUENCIES)
+                .map_err(|e| Failure::one(e).with_sources(mechanism))?,
+            coefficients,
+            force,
+        })
+    }
+
     fn as_json(&self) -> Value {
         let c = &self.coefficients;
         let n = c.n();

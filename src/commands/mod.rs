@@ -17,11 +17,11 @@ mod validate;
 use crate::args::{Args, Command};
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::talk;
-use reducer::approximation::{LocalModel, PathModel};
+use reducer::approximation::{LocalModel, PATH};
 use reducer::description::mechanism::Mechanism;
 use reducer::description::{closest, load};
 use reducer::reduced_model::ReducedModel;
-use reducer::sampling::MechanismModel;
+use reducer::sampling::SampleSource;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -141,26 +141,22 @@ fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
 }
 
 /// Refuses to compare a model with another mechanism.
-fn same_coordinates(model: &ReducedModel, local: &dyn LocalModel) -> Result<(), Failure> {
-    let layout = local.layout();
+fn same_coordinates(model: &ReducedModel, source: &SampleSource) -> Result<(), Failure> {
+    let layout = source.layout();
     if layout.coordinates == model.layout.coordinates && layout.outputs == model.layout.outputs {
         return Ok(());
     }
-    Err(Failure::one(CommandError::OtherMechanism {
-        model: model.layout.name.clone(),
-        mechanism: layout.name,
+    let (model, mechanism) = (&model.layout, layout.name);
+    let follows_path = model.n_rigid == 1 && model.coordinates[0].name == PATH;
+    let model = model.name.clone();
+    Err(Failure::one(match (follows_path, source.path()) {
+        (true, None) => CommandError::NoTrajectory { model, mechanism },
+        (false, Some(_)) => CommandError::OverDomain { model, mechanism },
+        _ => CommandError::OtherMechanism { model, mechanism },
     }))
 }
 
-/// The path that the mechanism's file asks for.
-fn path_of<'a>(
-    mechanism: &Mechanism,
-    local: &'a MechanismModel,
-) -> Result<Option<PathModel<'a>>, Failure> {
-    let Some(trajectory) = &mechanism.approximation.trajectory else {
-        return Ok(None);
-    };
-    PathModel::new(local, &trajectory.points)
-        .map(Some)
-        .map_err(|e| Failure::one(CommandError::from(e)))
+/// Where the samples of a mechanism come from: its domain, or the path its file asks for.
+fn source_of(mechanism: &Mechanism) -> Result<SampleSource, Failure> {
+    SampleSource::new(mechanism).map_err(|e| Failure::one(e).with_sources(mechanism))
 }

@@ -9,7 +9,7 @@ use exporters::ExportOptions;
 use reducer::approximation::{LocalModel, Observer, SampleDatabase};
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
-use reducer::sampling::{MechanismModel, UnrepresentedModes};
+use reducer::sampling::UnrepresentedModes;
 use reducer::survey::survey;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -29,13 +29,7 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     };
     must_be_folder(&folder)?;
     super::use_threads(args.jobs)?;
-    let local =
-        MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
-    let path = super::path_of(&mechanism, &local)?;
-    let source: &dyn LocalModel = match &path {
-        Some(path) => path,
-        None => &local,
-    };
+    let source = super::source_of(&mechanism)?;
     let mut database = if args.fresh {
         SampleDatabase::in_memory()
     } else {
@@ -46,23 +40,24 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         SampleDatabase::open(&samples, source.fingerprint())
             .map_err(|e| Failure::one(CommandError::from(e)))?
     };
+    let layout = source.layout();
     talk::step(&format!(
         "{} dofs, {} generalised coordinates, {} stored samples, {} thread(s)",
-        source.layout().full_dofs,
-        source.layout().n(),
+        layout.full_dofs,
+        layout.n(),
         database.len(),
         rayon::current_num_threads()
     ));
     let progress = Progress::new();
     let (model, summary) =
-        pipeline::reduce(source, &mechanism.approximation, &progress, &mut database)
+        pipeline::reduce(&source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     progress.phase("surveying");
-    let survey =
-        survey(&model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))?;
+    let mut survey = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
+    survey.history.clone_from(&summary.history);
     let (written, unrepresented) = rayon::join(
         || exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default()),
-        || local.unrepresented_modes(),
+        || source.unrepresented_modes(),
     );
     written.map_err(|e| Failure::one(CommandError::from(e)))?;
     talk::step(&format!("written to {}", folder.display()));
@@ -118,6 +113,8 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
         "certified": summary.certified,
         "short": summary.short,
         "unrepresented_modes": unrepresented,
+        "history": summary.history,
+        "work": summary.work,
         "reached": summary.reached,
         "seconds": seconds,
     })

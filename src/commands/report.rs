@@ -3,9 +3,7 @@
 use super::Outcome;
 use crate::args::ReportArgs;
 use crate::diagnostics::{CommandError, Failure};
-use reducer::approximation::LocalModel;
 use reducer::reduced_model::ReducedModel;
-use reducer::sampling::MechanismModel;
 use reducer::survey::{Survey, survey};
 use std::path::Path;
 
@@ -14,7 +12,13 @@ pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
     super::use_threads(args.jobs)?;
     let survey = match &args.mechanism {
-        Some(path) => Some(survey_of(&model, path)?),
+        Some(path) => Some(Survey {
+            history: exporters::read_history(&model, &args.model).map_err(|error| {
+                let path = args.model.clone();
+                Failure::one(CommandError::Read { path, error })
+            })?,
+            ..survey_of(&model, path)?
+        }),
         None => None,
     };
     let path = match &args.output {
@@ -29,13 +33,7 @@ pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
 /// Looks at the full model of a mechanism file beside a reduced one.
 pub(super) fn survey_of(model: &ReducedModel, file: &Path) -> Result<Survey, Failure> {
     let mechanism = super::read_mechanism(file)?;
-    let local =
-        MechanismModel::new(&mechanism).map_err(|e| Failure::one(e).with_sources(&mechanism))?;
-    let path = super::path_of(&mechanism, &local)?;
-    let source: &dyn LocalModel = match &path {
-        Some(path) => path,
-        None => &local,
-    };
-    super::same_coordinates(model, source)?;
-    survey(model, &local, path.as_ref()).map_err(|e| Failure::one(CommandError::from(e)))
+    let source = super::source_of(&mechanism)?;
+    super::same_coordinates(model, &source)?;
+    survey(model, &source).map_err(|e| Failure::one(CommandError::from(e)))
 }

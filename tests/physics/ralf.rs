@@ -5,7 +5,7 @@ use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description::mechanism::{BodyKind, Mechanism};
 use reducer::pipeline;
 use reducer::reduction::LocalReducer;
-use reducer::sampling::MechanismModel;
+use reducer::sampling::SampleSource;
 use std::f64::consts::TAU;
 
 const LENGTH: f64 = 3.05;
@@ -106,7 +106,7 @@ fn stiff_tubes_leave_the_cylinders() {
 #[test]
 fn the_pipeline_reaches_a_thousandth() {
     let mechanism = mechanism("ralf.toml");
-    let local = MechanismModel::new(&mechanism).expect("a manipulator");
+    let local = SampleSource::new(&mechanism).expect("a manipulator");
     let (model, summary) = pipeline::reduce(
         &local,
         &mechanism.approximation,

@@ -9,3 +9,4 @@ mod generated;
 mod interruption;
 mod runtime;
 mod support;
+mod work;

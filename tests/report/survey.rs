@@ -5,16 +5,16 @@ use reducer::approximation::{LocalModel, SampleDatabase, Silent};
 use reducer::description::load;
 use reducer::pipeline;
 use reducer::reduced_model::{Block, Evaluator, ReducedModel, Workspace};
-use reducer::sampling::MechanismModel;
+use reducer::sampling::SampleSource;
 use reducer::survey::{Survey, survey};
 
-fn surveyed(file: &str) -> (MechanismModel, ReducedModel, Survey) {
+fn surveyed(file: &str) -> (SampleSource, ReducedModel, Survey) {
     let mechanism = load(&data(file)).expect("a data file");
-    let local = MechanismModel::new(&mechanism).expect("a mechanism");
+    let local = SampleSource::new(&mechanism).expect("a mechanism");
     let mut database = SampleDatabase::in_memory();
     let (model, _) = pipeline::reduce(&local, &mechanism.approximation, &Silent, &mut database)
         .expect("a model");
-    let found = survey(&model, &local, None).expect("a valid model");
+    let found = survey(&model, &local).expect("a valid model");
     (local, model, found)
 }
 

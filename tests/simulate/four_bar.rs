@@ -20,7 +20,7 @@ fn full_run() -> &'static (Scenario, Record) {
         let path = Path::new("data/scenarios/four_bar_point_to_point.toml");
         let scenario = scenario::load(path).unwrap();
         let local = MechanismModel::new(&scenario.mechanism).unwrap();
-        let mut record = Record::new(&scenario, &[]);
+        let mut record = Record::full(&scenario);
         full::simulate(
             local.reducer(),
             &scenario.drives,
@@ -29,7 +29,7 @@ fn full_run() -> &'static (Scenario, Record) {
             &mut |instant| {
                 if instant.sample {
                     let rigid = rigid_outputs(local.reducer(), &instant.theta).unwrap();
-                    record.add_full(instant, &rigid);
+                    record.add_full(instant, &rigid, None);
                 }
                 ControlFlow::Continue(())
             },
@@ -42,7 +42,7 @@ fn full_run() -> &'static (Scenario, Record) {
 fn differences(model: &ReducedModel) -> Vec<Difference> {
     let (scenario, full) = full_run();
     let evaluator = Evaluator::new(model).unwrap();
-    let mut record = Record::new(scenario, &[]);
+    let mut record = Record::reduced(scenario, &[]);
     reduced::simulate(
         &evaluator,
         &scenario.drives,

@@ -4,6 +4,7 @@
 mod bad_input;
 mod command;
 mod four_bar;
+mod path;
 mod products;
 mod ralf;
 mod reduced;

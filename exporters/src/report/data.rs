@@ -5,9 +5,9 @@ use super::numbers::packed;
 use crate::WriteError;
 use rayon::prelude::*;
 use reducer::reduced_model::{
-    self, BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
+    self, BlockError, BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
 };
-use reducer::survey::{ExactPoint, ModeShapes, Survey};
+use reducer::survey::{ExactPoint, ModeShapes, Round, Survey};
 use serde_json::{Map, Value, json};
 
 /// Points along each side of a map of frequencies.
@@ -46,6 +46,7 @@ pub(super) fn gather(
         "skeleton": survey.map(|s| &s.skeleton),
         "path": survey.map(|s| &s.path),
         "shapes": survey.map(|s| shapes(&s.shapes)),
+        "history": survey.map_or(Vec::new(), |s| s.history.iter().map(round_facts).collect()),
     }))
 }
 
@@ -62,19 +63,32 @@ pub(super) fn degree(table: &Table) -> usize {
     table.terms.iter().map(total).max().unwrap_or(0)
 }
 
-fn box_facts(b: &BoxModel) -> Value {
-    let errors: Map<String, Value> = b
-        .errors
+/// Block → mean and largest error.
+fn error_pairs(errors: &[BlockError]) -> Map<String, Value> {
+    errors
         .iter()
         .map(|e| (e.block.name().to_owned(), json!([e.mean, e.max])))
-        .collect();
+        .collect()
+}
+
+fn round_facts(round: &Round) -> Value {
+    json!({
+        "samples": round.samples,
+        "boxes": round.tried,
+        "finished": round.finished,
+        "degree": round.degree,
+        "errors": error_pairs(&round.errors),
+    })
+}
+
+fn box_facts(b: &BoxModel) -> Value {
     json!({
         "lower": b.lower,
         "upper": b.upper,
         "degree": degree(&b.dynamics),
         "numbers": b.dynamics.coefficients.len(),
         "reached": b.reached,
-        "errors": errors,
+        "errors": error_pairs(&b.errors),
     })
 }
 

@@ -9,7 +9,7 @@ use reducer::survey::Survey;
 
 const PAGE: &str = include_str!("../../templates/report/page.html.j2");
 const STYLE: &str = include_str!("../../templates/report/style.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../../templates/report/data.js"),
     include_str!("../../templates/report/kinematics.js"),
     include_str!("../../templates/report/motion.js"),
@@ -17,6 +17,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../../templates/report/viewer.js"),
     include_str!("../../templates/report/charts.js"),
     include_str!("../../templates/report/plots.js"),
+    include_str!("../../templates/report/history.js"),
     include_str!("../../templates/report/boxes.js"),
 ];
 
@@ -45,6 +46,7 @@ pub(super) fn render(
         script => SCRIPTS.concat(),
         data,
         has_full => survey.is_some(),
+        has_history => survey.is_some_and(|s| !s.history.is_empty()),
         has_path => survey.is_some_and(|s| !s.path.is_empty()),
         ..facts(model)?
     };

@@ -94,6 +94,7 @@ const view = viewer();
 frequencyPlots(view);
 coefficientPlots();
 boxPlots(view);
+historyPlots();
 let known = document.body.clientWidth;
 window.addEventListener("resize", () => {
   if (document.body.clientWidth === known) return;

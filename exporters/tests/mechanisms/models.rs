@@ -1,9 +1,9 @@
 //! The mechanisms of `data/`, and one of them with objective `speed`, reduced once per run of the tests.
 
-use reducer::approximation::{LocalModel, PathModel, SampleDatabase, Silent};
+use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description::mechanism::Objective;
 use reducer::reduced_model::ReducedModel;
-use reducer::sampling::MechanismModel;
+use reducer::sampling::SampleSource;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -71,15 +71,10 @@ fn reduce(name: &str) -> ReducedModel {
         mechanism.name = name.to_owned();
         mechanism.approximation.objective = Objective::Speed;
     }
-    let local = MechanismModel::new(&mechanism).expect("a model");
+    let source = SampleSource::new(&mechanism).expect("a source of samples");
     let settings = &mechanism.approximation;
-    let path = settings
-        .trajectory
-        .as_ref()
-        .map(|t| PathModel::new(&local, &t.points).expect("a path"));
-    let source: &dyn LocalModel = path.as_ref().map_or(&local, |path| path);
     let mut database = SampleDatabase::in_memory();
-    reducer::pipeline::reduce(source, settings, &Silent, &mut database)
+    reducer::pipeline::reduce(&source, settings, &Silent, &mut database)
         .expect("a reduced model")
         .0
 }

@@ -10,6 +10,7 @@ mod database;
 mod errors;
 mod factors;
 mod fit;
+mod history;
 mod least_squares;
 mod observer;
 mod path;
@@ -30,8 +31,9 @@ mod trim;
 
 pub use check::{CheckReport, FrequencyErrors, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
+pub use history::{Round, Work};
 pub use observer::{Observer, Progress, Silent};
-pub use path::{PathError, PathModel};
+pub use path::{PATH, Path, PathError, PathModel};
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 pub use trace::{TracedPoint, trace};
@@ -39,6 +41,7 @@ pub use trace::{TracedPoint, trace};
 use crate::description::mechanism::{ApproximationSettings, Criterion, Objective};
 use crate::reduced_model::{ModelLayout, ReducedModel};
 use errors::Scales;
+use history::Counters;
 use region::Region;
 use rules::Rules;
 use sample::Sample;
@@ -78,10 +81,14 @@ pub struct Approximation {
     pub samples: usize,
     /// Samples that were not in the database.
     pub evaluated: usize,
+    /// How it was refined.
+    pub history: Vec<Round>,
+    /// What that took besides samples.
+    pub work: Work,
 }
 
 /// Approximates a local model over its domain. A trajectory in the settings is the caller's to
-/// apply, by handing over a [`PathModel`].
+/// apply, by handing over a [`PathModel`], as `sampling::SampleSource` does.
 pub fn approximate(
     local: &dyn LocalModel,
     settings: &ApproximationSettings,
@@ -94,7 +101,8 @@ pub fn approximate(
         let forms = speed::forms(settings.form);
         return speed::approximate(local, &layout, &rules, &forms, observer, database);
     }
-    let approximation = approximate_by(local, &layout, rules, observer, database)?;
+    let counters = Counters::default();
+    let approximation = approximate_by(local, &layout, rules, &counters, observer, database)?;
     Ok(approximation.expect("refinement without a limit is not given up"))
 }
 
@@ -103,6 +111,7 @@ fn approximate_by(
     local: &dyn LocalModel,
     layout: &ModelLayout,
     mut rules: Rules,
+    counters: &Counters,
     observer: &dyn Observer,
     database: &mut SampleDatabase,
 ) -> Result<Option<Approximation>, ApproximationError> {
@@ -125,6 +134,7 @@ fn approximate_by(
             rules: &rules,
             components: &components,
             scales: &scales,
+            counters,
         };
         let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
             return Ok(None);
@@ -144,6 +154,8 @@ fn approximate_by(
                 model,
                 samples: store.len(),
                 evaluated: store.n_evaluated(),
+                history: memory.history,
+                work: counters.work(),
             }));
         }
         let smaller = match rules.criterion {

@@ -31,22 +31,23 @@ pub enum PathError {
     },
 }
 
-/// A mechanism that moves along a path: θ(σ) is the natural cubic spline through given points, σ
-/// from 0 to 1 in proportion to the distance between them (in units of the coordinates' ranges).
-pub struct PathModel<'a> {
-    inner: &'a dyn LocalModel,
-    layout: ModelLayout,
+/// Name of the coordinate of a model along a path.
+pub const PATH: &str = "path";
+
+/// A path in θ: the natural cubic spline θ(σ) through given points, σ from 0 to 1 in proportion to
+/// the distance between them (in units of the coordinates' ranges).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
     knots: Vec<f64>,
     points: Vec<Vec<f64>>,
     /// θ'' at the knots.
     curvatures: Vec<Vec<f64>>,
 }
 
-impl<'a> PathModel<'a> {
-    /// Lays the path through `points`.
-    pub fn new(inner: &'a dyn LocalModel, points: &[Vec<f64>]) -> Result<Self, PathError> {
-        let layout = inner.layout();
-        let s = layout.n_rigid;
+impl Path {
+    /// Through `points` of a domain.
+    pub fn new(domain: &Domain, points: &[Vec<f64>]) -> Result<Self, PathError> {
+        let s = domain.lower.len();
         if points.len() < 3 {
             return Err(PathError::TooShort {
                 found: points.len(),
@@ -58,9 +59,7 @@ impl<'a> PathModel<'a> {
         }
         let mut knots = vec![0.0];
         for (index, pair) in points.windows(2).enumerate() {
-            let part = |k: usize| {
-                (pair[1][k] - pair[0][k]) / (layout.domain.upper[k] - layout.domain.lower[k])
-            };
+            let part = |k: usize| (pair[1][k] - pair[0][k]) / (domain.upper[k] - domain.lower[k]);
             let distance = (0..s).map(|k| part(k).powi(2)).sum::<f64>().sqrt();
             if distance.is_nan() || distance <= 0.0 {
                 return Err(PathError::Repeated { index });
@@ -76,15 +75,13 @@ impl<'a> PathModel<'a> {
             .map(|i| columns.iter().map(|c| c[i]).collect())
             .collect();
         Ok(Self {
-            inner,
-            layout,
             knots,
             points: points.to_vec(),
             curvatures,
         })
     }
 
-    /// θ, θ' and θ'' at σ.
+    /// θ, θ' and θ'' at σ; beyond the ends the outer pieces go on.
     pub fn configuration(&self, sigma: f64) -> [Vec<f64>; 3] {
         let last = self.knots.len() - 2;
         let i = self
@@ -96,7 +93,7 @@ impl<'a> PathModel<'a> {
         let b = (sigma - self.knots[i]) / h;
         let a = 1.0 - b;
         let combine = |at: [f64; 4]| -> Vec<f64> {
-            (0..self.layout.n_rigid)
+            (0..self.points[i].len())
                 .map(|k| {
                     at[0] * self.points[i][k]
                         + at[1] * self.points[i + 1][k]
@@ -132,10 +129,40 @@ fn natural_curvatures(knots: &[f64], values: &[f64]) -> Vec<f64> {
     right
 }
 
-impl LocalModel for PathModel<'_> {
+/// A mechanism that moves along a path: its one rigid coordinate is σ.
+pub struct PathModel<M> {
+    inner: M,
+    layout: ModelLayout,
+    path: Path,
+}
+
+impl<M: LocalModel> PathModel<M> {
+    /// Lays the path through `points`.
+    pub fn new(inner: M, points: &[Vec<f64>]) -> Result<Self, PathError> {
+        let layout = inner.layout();
+        let path = Path::new(&layout.domain, points)?;
+        Ok(Self {
+            inner,
+            layout,
+            path,
+        })
+    }
+
+    /// What moves along the path.
+    pub fn inner(&self) -> &M {
+        &self.inner
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<M: LocalModel> LocalModel for PathModel<M> {
     fn layout(&self) -> ModelLayout {
         let path = CoordinateInfo {
-            name: "path".to_owned(),
+            name: PATH.to_owned(),
             kind: CoordinateKind::Rigid,
             unit: "1".to_owned(),
         };
@@ -163,7 +190,7 @@ impl LocalModel for PathModel<'_> {
     }
 
     fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
-        let [at, slope, curvature] = self.configuration(theta[0]);
+        let [at, slope, curvature] = self.path.configuration(theta[0]);
         let exact = self.inner.evaluate(&at)?;
         Ok(Projection {
             exact: &exact,
@@ -177,7 +204,7 @@ impl LocalModel for PathModel<'_> {
         let mut hash = blake3::Hasher::new();
         hash.update(b"path");
         hash.update(&self.inner.fingerprint());
-        for v in self.points.iter().flatten() {
+        for v in self.path.points.iter().flatten() {
             hash.update(&v.to_bits().to_le_bytes());
         }
         *hash.finalize().as_bytes()

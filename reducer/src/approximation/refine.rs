@@ -3,7 +3,8 @@
 
 use super::axis::bisection_axis;
 use super::database::DatabaseError;
-use super::errors::Part;
+use super::errors::{Part, summarize};
+use super::history::{Round, worst_of_blocks};
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, gather, plan};
 use super::region::Region;
@@ -13,7 +14,7 @@ use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
 use super::trial::{Context, Trial, TrialSamples};
 use crate::description::mechanism::Basis;
-use crate::reduced_model::{Block, BoxModel, DropReason, limits};
+use crate::reduced_model::{Block, BlockError, BoxModel, DropReason, limits};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -41,6 +42,12 @@ struct Degree {
     before: Option<(usize, f64)>,
 }
 
+/// What is to be done with a box, and the errors that say so; none where it could not be tried.
+struct Decision {
+    outcome: Outcome,
+    errors: Vec<BlockError>,
+}
+
 enum Outcome {
     Accept(Box<BoxModel>),
     Raise {
@@ -64,6 +71,8 @@ pub(super) struct Memory {
     attempt: u64,
     /// Degrees of dynamics and outputs by box.
     degrees: BTreeMap<u64, (Degree, Degree)>,
+    /// All rounds so far.
+    pub history: Vec<Round>,
 }
 
 /// Runs until every box is finished; nothing where that takes more numbers than allowed.
@@ -123,16 +132,24 @@ fn run(
             worst_error_over_tolerance: worst,
         });
         store.require(wanted())?;
-        let outcomes: Vec<Outcome> = open
+        let decisions: Vec<Decision> = open
             .par_iter()
             .zip(&plans)
             .map(|(b, p)| decide(context, store, b, p, tree))
             .collect();
+        context.counters.count_boxes(open.len());
+        let round = (!open.iter().any(|b| b.merge_below.is_some()))
+            .then(|| told(memory.attempt, store, &open, &decisions));
         let mut next = Vec::new();
         worst = 0.0;
-        for (state, outcome) in open.into_iter().zip(outcomes) {
+        for (state, decision) in open.into_iter().zip(decisions) {
+            let outcome = decision.outcome;
             worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
         }
+        memory.history.extend(round.map(|round| Round {
+            finished: tree.n_leaves(),
+            ..round
+        }));
         open = next;
         let n_boxes = tree.n_leaves() + open.len();
         if n_boxes.saturating_mul(context.numbers_per_box()) > context.rules.most_numbers {
@@ -140,6 +157,20 @@ fn run(
         }
     }
     Ok(true)
+}
+
+/// The round that tried these boxes, without the number of finished ones.
+fn told(refinement: u64, store: &SampleStore, open: &[OpenBox], decisions: &[Decision]) -> Round {
+    let largest = |of: fn(&OpenBox) -> Degree| open.iter().map(|b| of(b).now).max().unwrap_or(0);
+    Round {
+        refinement,
+        tried: open.len(),
+        finished: 0,
+        samples: store.len(),
+        degree: largest(|b| b.dynamics),
+        outputs_degree: largest(|b| b.outputs),
+        errors: worst_of_blocks(decisions.iter().map(|d| &d.errors)),
+    }
 }
 
 fn apply(
@@ -276,10 +307,14 @@ fn decide(
     state: &OpenBox,
     plan: &Plan,
     tree: &BoxTree,
-) -> Outcome {
+) -> Decision {
     let (rules, region) = (context.rules, &state.region);
+    let untried = |outcome| Decision {
+        outcome,
+        errors: Vec::new(),
+    };
     if region.is_outside(&context.layout.domain) {
-        return Outcome::Drop(DropReason::Outside);
+        return untried(Outcome::Drop(DropReason::Outside));
     }
     let axis_without_errors = || {
         rules
@@ -287,19 +322,19 @@ fn decide(
             .filter(|_| tree.n_leaves() < limits::BOXES / 4)
     };
     if let Some((theta, failure)) = store.failure_inside(region) {
-        return match axis_without_errors() {
+        return untried(match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
             },
             None => Outcome::Drop(failed(theta, failure)),
-        };
+        });
     }
     let samples = gather(store, plan);
     let degree = state.dynamics.now.max(state.outputs.now);
     let needed = context.terms(degree).len();
     if samples.fit.len() < needed || samples.validation.is_empty() {
-        return match axis_without_errors() {
+        return untried(match axis_without_errors() {
             Some(axis) => Outcome::Bisect {
                 axis,
                 error: f64::INFINITY,
@@ -309,10 +344,13 @@ fn decide(
                 needed,
                 checks: samples.validation.len(),
             }),
-        };
+        });
     }
     let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
-    judge(context, state, &samples, trial)
+    Decision {
+        errors: summarize(&trial.errors, context.scales),
+        outcome: judge(context, state, &samples, trial),
+    }
 }
 
 fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Trial) -> Outcome {

@@ -17,6 +17,20 @@ pub trait LocalModel: Sync {
     fn fingerprint(&self) -> [u8; 32];
 }
 
+impl<M: LocalModel + ?Sized> LocalModel for &M {
+    fn layout(&self) -> ModelLayout {
+        (**self).layout()
+    }
+
+    fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
+        (**self).evaluate(theta)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        (**self).fingerprint()
+    }
+}
+
 /// Why there are no coefficients at a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 pub enum SampleFailure {

@@ -4,6 +4,7 @@
 //! reasonable size is taken; its boxes are as many as they must be.
 
 use super::components::find_components;
+use super::history::Counters;
 use super::observer::Observer;
 use super::rules::Rules;
 use super::source::LocalModel;
@@ -45,6 +46,7 @@ pub(super) fn approximate(
     database: &mut SampleDatabase,
 ) -> Result<Approximation, ApproximationError> {
     let mut evaluated = 0;
+    let counters = Counters::default();
     let mut candidates = Vec::new();
     for &form in forms {
         let mut store = SampleStore::new(local, database, form, layout);
@@ -69,7 +71,8 @@ pub(super) fn approximate(
             most_numbers: MOST_NUMBERS,
             ..rules.clone()
         };
-        if let Some(found) = approximate_by(local, layout, rules, observer, database)? {
+        let found = approximate_by(local, layout, rules, &counters, observer, database)?;
+        if let Some(found) = found {
             evaluated += found.evaluated;
             if found.model.boxes.iter().all(|b| b.reached) {
                 return Ok(Approximation { evaluated, ..found });
@@ -80,7 +83,7 @@ pub(super) fn approximate(
         dynamics_degree: rules.max_degree.min(*DEGREES.end()),
         ..rules.clone()
     };
-    let found = approximate_by(local, layout, rules, observer, database)?;
+    let found = approximate_by(local, layout, rules, &counters, observer, database)?;
     let mut found = found.expect("refinement without a limit is not given up");
     found.evaluated += evaluated;
     Ok(found)

@@ -2,6 +2,7 @@
 
 use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
+use super::history::Counters;
 use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
@@ -20,6 +21,7 @@ pub(super) struct Context<'a> {
     pub rules: &'a Rules,
     pub components: &'a ComponentLists,
     pub scales: &'a Scales,
+    pub counters: &'a Counters,
 }
 
 /// Validation points that are looked at first.
@@ -168,6 +170,7 @@ impl Context<'_> {
                 coefficients: Vec::new(),
             };
         }
+        self.counters.count_fit();
         let options = self.options();
         let weights = if options.gradients {
             sample_weights(&samples.fit, region, self.rules.criterion)

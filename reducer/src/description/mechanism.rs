@@ -3,11 +3,12 @@
 //! SI units and radians. What the description guarantees to the phases after it is written at
 //! each item; the model builder relies on it.
 
+pub use crate::error::Origin;
+
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Index of a body in [`Mechanism::bodies`].
@@ -17,15 +18,6 @@ pub struct BodyId(pub usize);
 /// Index of a joint in [`Mechanism::joints`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub usize);
-
-/// Where something was written: a byte range of one of the [`Mechanism::sources`].
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Origin {
-    /// Index into [`Mechanism::sources`].
-    pub source: usize,
-    /// Byte range in that source.
-    pub span: Range<usize>,
-}
 
 /// One file that was read: the main file first, then its includes.
 #[derive(Debug, Clone)]

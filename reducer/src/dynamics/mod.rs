@@ -1,5 +1,6 @@
 //! Motion in time: what drives a mechanism, and the full and the reduced model driven by it.
 
+pub mod along;
 pub mod comparison;
 pub mod deflection;
 pub mod drives;

@@ -1,8 +1,9 @@
 //! Tables of results: the same columns for the full and the reduced model.
 
+use super::along::AlongPath;
 use super::full::{FullInstant, OutputMotion};
 use super::reduced::ReducedInstant;
-use super::scenario::{Axes, OutputRequest, Quantity, Scenario, is_angle};
+use super::scenario::{Axes, DrivenKind, OutputRequest, Quantity, Scenario};
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Rotation3, Vector3};
 use std::fmt::Write;
@@ -61,8 +62,25 @@ struct Energy {
 }
 
 impl Record {
-    /// An empty table; `modal` names the modal coordinates of a reduced model.
-    pub fn new(scenario: &Scenario, modal: &[String]) -> Self {
+    /// An empty table for the full model. On a path it ends with what the coordinates of the
+    /// mechanism do one by one, of which a model along the path knows nothing.
+    pub fn full(scenario: &Scenario) -> Self {
+        let on_path = scenario
+            .coordinates
+            .iter()
+            .any(|c| c.kind == DrivenKind::Path);
+        let names = || scenario.mechanism.coordinates.iter().map(|c| &c.name);
+        let own = ["force", "coordinate"].into_iter().filter(|_| on_path);
+        let own = own.flat_map(|what| names().map(move |name| format!("{what}.{name}")));
+        Self::new(scenario, own)
+    }
+
+    /// An empty table for the reduced model; `modal` names its modal coordinates.
+    pub fn reduced(scenario: &Scenario, modal: &[String]) -> Self {
+        Self::new(scenario, modal.iter().map(|m| format!("modal.{m}")))
+    }
+
+    fn new(scenario: &Scenario, own: impl Iterator<Item = String>) -> Self {
         let mut record = Self {
             columns: vec!["time".to_owned()],
             groups: Vec::new(),
@@ -78,32 +96,25 @@ impl Record {
                 record.add_group(name, &axes, measure, unit);
             }
         }
-        let mechanism = &scenario.mechanism;
-        let names = || mechanism.coordinates.iter().map(|c| &c.name);
-        let units: Vec<[&'static str; 2]> = mechanism
-            .coordinates
-            .iter()
-            .map(|c| match is_angle(mechanism, c) {
-                true => ["N m", "rad"],
-                false => ["N", "m"],
-            })
-            .collect();
-        for (name, [unit, _]) in names().zip(&units) {
-            let group = format!("force.{name}");
+        for c in &scenario.coordinates {
+            let group = format!("force.{}", c.name);
+            let [unit, _] = c.kind.units();
             record.add_group(group.clone(), &[group], Measure::Size, unit);
         }
-        for (name, [_, unit]) in names().zip(&units) {
-            let group = format!("coordinate.{name}");
+        for c in &scenario.coordinates {
+            let group = format!("coordinate.{}", c.name);
+            let [_, unit] = c.kind.units();
             record.add_group(group.clone(), &[group], Measure::Change, unit);
         }
-        record.columns.extend(names().map(|n| format!("rate.{n}")));
+        let rates = scenario.coordinates.iter();
+        record
+            .columns
+            .extend(rates.map(|c| format!("rate.{}", c.name)));
         let energies = ["kinetic", "potential", "work", "dissipated"];
         record
             .columns
             .extend(energies.map(|e| format!("energy.{e}")));
-        record
-            .columns
-            .extend(modal.iter().map(|m| format!("modal.{m}")));
+        record.columns.extend(own);
         record
     }
 
@@ -124,8 +135,14 @@ impl Record {
         });
     }
 
-    /// Adds a row of the full model; `rigid` holds the outputs of the rigid mechanism at its θ.
-    pub fn add_full(&mut self, instant: &FullInstant, rigid: &[Frame]) {
+    /// Adds a row of the full model; `rigid` holds the outputs of the rigid mechanism at its θ, and
+    /// `along` is the path on which it moves, if any.
+    pub fn add_full(
+        &mut self,
+        instant: &FullInstant,
+        rigid: &[Frame],
+        along: Option<&AlongPath<'_>>,
+    ) {
         let points: Vec<Point> = instant
             .outputs
             .iter()
@@ -143,8 +160,18 @@ impl Record {
             work: e.actuator_work + e.force_work,
             dissipated: e.dissipated,
         };
-        let coordinates = [&instant.actuator_force, &instant.theta, &instant.rate];
-        self.add(instant.time, &points, coordinates, &energy, &[]);
+        let (force, theta) = (&instant.actuator_force, &instant.theta);
+        match along.map(|along| along.project(instant)) {
+            Some(on) => {
+                let coordinates = [&[on.force][..], &[on.place], &[on.rate]];
+                let own = [force.as_slice(), theta].concat();
+                self.add(instant.time, &points, coordinates, &energy, &own);
+            }
+            None => {
+                let coordinates = [force.as_slice(), theta, &instant.rate];
+                self.add(instant.time, &points, coordinates, &energy, &[]);
+            }
+        }
     }
 
     /// Adds a row of the reduced model.
@@ -165,7 +192,8 @@ impl Record {
             work: e.actuator_work + e.force_work,
             dissipated: e.dissipated,
         };
-        let coordinates = [&instant.actuator_force, &instant.theta, &instant.rate];
+        let force = instant.actuator_force.as_slice();
+        let coordinates = [force, &instant.theta, &instant.rate];
         self.add(instant.time, &points, coordinates, &energy, &instant.modal);
     }
 
@@ -173,9 +201,9 @@ impl Record {
         &mut self,
         time: f64,
         points: &[Point],
-        coordinates: [&Vec<f64>; 3],
+        coordinates: [&[f64]; 3],
         energy: &Energy,
-        modal: &[f64],
+        own: &[f64],
     ) {
         let (kinetic, potential) = *self.start.get_or_insert((energy.kinetic, energy.potential));
         let mut row = vec![time];
@@ -190,7 +218,7 @@ impl Record {
         }
         let change = energy.potential - potential;
         row.extend([energy.kinetic, change, energy.work, energy.dissipated]);
-        row.extend(modal);
+        row.extend(own);
         self.rows.push(row);
         self.imbalance
             .push(energy.kinetic - kinetic + change + energy.dissipated - energy.work);

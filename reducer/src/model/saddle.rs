@@ -13,6 +13,8 @@ use faer::linalg::solvers::SolveCore;
 use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
 use faer::sparse::{Argsort, Pair, SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, Mat};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 /// Why the static operator could not be factorised.
@@ -40,6 +42,8 @@ pub struct Saddle {
     pattern: SymbolicSparseColMat<usize>,
     order: Argsort<usize>,
     symbolic: SymbolicLu<usize>,
+    /// Factorisations so far, on all threads.
+    count: Arc<AtomicUsize>,
 }
 
 /// A factorised operator.
@@ -92,6 +96,7 @@ impl Saddle {
             pattern,
             order,
             symbolic,
+            count: Arc::default(),
         })
     }
 
@@ -105,12 +110,18 @@ impl Saddle {
         self.scale
     }
 
+    /// Number of factorisations so far: a measure of work that is equal for any number of threads.
+    pub fn n_factorisations(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
     /// Factorises the operator at a configuration.
     pub fn factor(
         &self,
         rows: &ConstraintRows,
         springs: &[SpringState],
     ) -> Result<Factor<'_>, SaddleError> {
+        self.count.fetch_add(1, Ordering::Relaxed);
         let mut values = self.constant.clone();
         spring_entries(&self.map, springs, |_, _, value| {
             values.push(value / self.scale);

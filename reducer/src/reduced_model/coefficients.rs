@@ -228,20 +228,6 @@ impl Evaluator<'_> {
     }
 }
 
-/// h_ijk = ½(∂_k M_ij + ∂_j M_ik − ∂_i M_jk), index (i·n + j)·n + k.
-pub(crate) fn christoffel(gradient: &[Vec<f64>], n: usize, h: &mut [f64]) {
-    for i in 0..n {
-        for j in 0..n {
-            for k in 0..=j {
-                let value = 0.5
-                    * (gradient[k][i * n + j] + gradient[j][i * n + k] - gradient[i][j * n + k]);
-                h[(i * n + j) * n + k] = value;
-                h[(i * n + k) * n + j] = value;
-            }
-        }
-    }
-}
-
 /// √eig(K, M)/2π of the given rows and columns, ascending; empty where M is not definite there.
 pub(crate) fn frequencies_hz(
     mass: &[f64],

@@ -41,7 +41,7 @@ pub use provenance::{
 };
 pub use validate::{InvalidModel, limits};
 
-pub(crate) use coefficients::{christoffel, frequencies_hz};
+pub(crate) use coefficients::frequencies_hz;
 pub(crate) use evaluate::Memory;
 
 pub use crate::description::mechanism::{Criterion, Objective};

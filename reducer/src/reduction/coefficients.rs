@@ -1,6 +1,6 @@
 //! Coefficients f(θ) of the reduced equations of motion at one exact configuration.
 
-use crate::reduced_model::christoffel;
+use crate::linalg::christoffel;
 use serde::{Deserialize, Serialize};
 
 /// Everything the approximation needs to know about one configuration. Matrices are row-major,

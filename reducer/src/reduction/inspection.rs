@@ -3,6 +3,7 @@
 use super::{Coefficients, LocalReducer, ReductionError};
 use crate::description::mechanism::{Gauge, InternalModes};
 use crate::linalg::{cholesky, solve_lower, symmetric_eigen};
+use crate::model::Saddle;
 use crate::modes::{LocalModes, Reference, class_frequencies_hz};
 use faer::Mat;
 
@@ -69,9 +70,16 @@ impl LocalReducer {
         self.model().loaded.len()
     }
 
+    /// Factorisations of the static operator so far: a measure of work that is equal for any number
+    /// of threads.
+    pub fn n_factorisations(&self) -> usize {
+        let operators = [&self.saddle, &self.locked].into_iter().flatten();
+        operators.map(Saddle::n_factorisations).sum()
+    }
+
     /// Frequencies of the internal modes alone.
     pub fn internal_frequencies_hz(&self, coefficients: &Coefficients) -> Option<Vec<f64>> {
-        frequencies_hz(coefficients, self.n_rigid() + self.n_loaded())
+        frequencies_hz(coefficients, coefficients.n_rigid() + self.n_loaded())
     }
 
     /// The smallest number of internal modes, up to eight more than now, with which the lowest

@@ -20,7 +20,7 @@ use nalgebra::Vector3;
 pub struct LocalReducer {
     kinematics: Kinematics,
     model: FullModel,
-    saddle: Option<Saddle>,
+    pub(super) saddle: Option<Saddle>,
     pub(super) locked: Option<Saddle>,
     reference: Reference,
     gauge: Gauge,

@@ -12,9 +12,10 @@ pub use skeleton::{
     DriveKind, PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
 };
 
-use crate::approximation::{LocalModel, PathModel};
+pub use crate::approximation::Round;
+
 use crate::reduced_model::{Evaluator, InvalidModel, ReducedModel, Status, Workspace};
-use crate::sampling::MechanismModel;
+use crate::sampling::SampleSource;
 use serde::Serialize;
 
 /// Points of the table that maps a path's parameter to θ.
@@ -33,51 +34,38 @@ pub struct Survey {
     pub shapes: ModeShapes,
     /// Exact coefficients along each coordinate, and along the diagonal of the domain.
     pub lines: Vec<Line>,
+    /// How the reduced model was refined, where that is known; [`survey`] does not know it.
+    pub history: Vec<Round>,
 }
 
-/// Looks at the full model where a report will show it. `path` is the path that the model follows,
-/// if it follows one.
-pub fn survey(
-    model: &ReducedModel,
-    mechanism: &MechanismModel,
-    path: Option<&PathModel<'_>>,
-) -> Result<Survey, InvalidModel> {
-    let reducer = mechanism.reducer();
-    let base = base_point(model, mechanism, path.is_some())?;
-    let theta_of = |point: &[f64]| match path {
-        Some(path) => path.configuration(point[0])[0].clone(),
-        None => point.to_vec(),
-    };
-    let local: &dyn LocalModel = match path {
-        Some(path) => path,
-        None => mechanism,
-    };
+/// Looks at the full model where a report will show it.
+pub fn survey(model: &ReducedModel, source: &SampleSource) -> Result<Survey, InvalidModel> {
+    let reducer = source.mechanism().reducer();
+    let base = base_point(model, source)?;
+    let theta_of = |point: &[f64]| source.theta(point);
     let last = (PATH_POINTS - 1) as f64;
     Ok(Survey {
         skeleton: Skeleton::new(reducer),
-        path: path.map_or(Vec::new(), |path| {
+        path: source.path().map_or(Vec::new(), |_| {
             (0..PATH_POINTS)
-                .map(|i| path.configuration(i as f64 / last)[0].clone())
+                .map(|i| source.theta(&[i as f64 / last]))
                 .collect()
         }),
         shapes: ModeShapes::sample(reducer, &model.layout.domain, &base, &theta_of),
-        lines: lines::sample(model, local, reducer, &base, &theta_of)?,
+        lines: lines::sample(model, source, reducer, &base, &theta_of)?,
         base,
+        history: Vec::new(),
     })
 }
 
 /// The middle of the domain, or home where the model is undefined there.
-fn base_point(
-    model: &ReducedModel,
-    mechanism: &MechanismModel,
-    along_path: bool,
-) -> Result<Vec<f64>, InvalidModel> {
+fn base_point(model: &ReducedModel, source: &SampleSource) -> Result<Vec<f64>, InvalidModel> {
     let domain = &model.layout.domain;
     let ends = domain.lower.iter().zip(&domain.upper);
     let middle: Vec<f64> = ends.map(|(l, u)| f64::midpoint(*l, *u)).collect();
     let status = Evaluator::new(model)?.status(&middle, &mut Workspace::default());
-    let home = mechanism.reducer().kinematics().home();
-    Ok(if status == Ok(Status::Inside) || along_path {
+    let home = source.mechanism().reducer().kinematics().home();
+    Ok(if status == Ok(Status::Inside) || source.path().is_some() {
         middle
     } else {
         home.to_vec()

@@ -50,8 +50,8 @@ fn projected_gradients_are_derivatives_along_the_path() {
 fn a_path_passes_its_points_and_can_be_reduced() {
     let local = Flexible::new(2, 1);
     let path = PathModel::new(&local, &points()).expect("a path");
-    let [start, ..] = path.configuration(0.0);
-    let [end, ..] = path.configuration(1.0);
+    let [start, ..] = path.path().configuration(0.0);
+    let [end, ..] = path.path().configuration(1.0);
     assert_eq!((start, end), (points()[0].clone(), points()[3].clone()));
     let mut settings = settings(&[0.1; 2]);
     settings.trajectory = Some(Trajectory { points: points() });

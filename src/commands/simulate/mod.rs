@@ -9,16 +9,18 @@ use crate::args::SimulateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use interrupt::Interrupt;
-use reducer::approximation::SampleDatabase;
+use reducer::approximation::{LocalModel, SampleDatabase};
+use reducer::dynamics::along::AlongPath;
 use reducer::dynamics::comparison::compare;
 use reducer::dynamics::deflection::rigid_outputs;
-use reducer::dynamics::full::{self, FullError, FullReport};
+use reducer::dynamics::excitation::Excitation;
+use reducer::dynamics::full::{self, FullError, FullReport, Initial};
 use reducer::dynamics::record::Record;
-use reducer::dynamics::reduced::{self, ReducedError, ReducedReport};
+use reducer::dynamics::reduced::{self, ReducedError, ReducedReport, ReducedSettings};
 use reducer::dynamics::scenario::{self, Scenario};
 use reducer::pipeline;
 use reducer::reduced_model::{Evaluator, ReducedModel};
-use reducer::sampling::MechanismModel;
+use reducer::sampling::SampleSource;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,14 +43,18 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     };
     super::use_threads(args.jobs)?;
     let mechanism = &scenario.mechanism;
-    let local =
-        MechanismModel::new(mechanism).map_err(|e| Failure::one(e).with_sources(mechanism))?;
+    let source = super::source_of(mechanism)?;
     let interrupt = Interrupt::listen()?;
     let progress = Progress::new();
-    let (model, reduction_seconds) = reduced_model(&scenario, &local, &folder, &progress)?;
-    super::same_coordinates(&model, &local)?;
-    let full = run_full(&scenario, &local, &progress, &interrupt);
-    let reduced = run_reduced(&scenario, &model, &full.record, &interrupt)?;
+    let (model, reduction_seconds) = reduced_model(&scenario, &source, &folder, &progress)?;
+    super::same_coordinates(&model, &source)?;
+    let along = source.path().map(|p| AlongPath::new(p, &scenario.drives));
+    let full = run_full(&scenario, &source, along.as_ref(), &progress, &interrupt);
+    let settings = ReducedSettings {
+        path: source.path().cloned(),
+        ..scenario.reduced.clone()
+    };
+    let reduced = run_reduced(&scenario, &settings, &model, &full.record, &interrupt)?;
     drop(progress);
     write(&folder, &scenario, &full.record, &reduced.record)?;
     let report = match &full.result {
@@ -87,7 +93,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.
 fn reduced_model(
     scenario: &Scenario,
-    local: &MechanismModel,
+    source: &SampleSource,
     folder: &Path,
     progress: &Progress,
 ) -> Result<(ReducedModel, Option<f64>), Failure> {
@@ -95,33 +101,38 @@ fn reduced_model(
         return Ok((super::read_model(path)?, None));
     }
     let start = Instant::now();
-    let fingerprint = reducer::approximation::LocalModel::fingerprint(local);
-    let mut database = SampleDatabase::open(&folder.join(".samples"), fingerprint)
+    let mut database = SampleDatabase::open(&folder.join(".samples"), source.fingerprint())
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     let settings = &scenario.mechanism.approximation;
-    let (model, _) = pipeline::reduce(local, settings, progress, &mut database)
+    let (model, _) = pipeline::reduce(source, settings, progress, &mut database)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     Ok((model, Some(start.elapsed().as_secs_f64())))
 }
 
 fn run_full(
     scenario: &Scenario,
-    local: &MechanismModel,
+    source: &SampleSource,
+    along: Option<&AlongPath<'_>>,
     progress: &Progress,
     interrupt: &Interrupt,
 ) -> Run<FullReport, FullError> {
-    let mut record = Record::new(scenario, &[]);
+    let reducer = source.mechanism().reducer();
+    let (excitation, initial): (&dyn Excitation, Initial) = match along {
+        Some(along) => (along, along.initial(&scenario.initial)),
+        None => (&scenario.drives, scenario.initial.clone()),
+    };
+    let mut record = Record::full(scenario);
     let mut lost = None;
     let start = Instant::now();
     let result = full::simulate(
-        local.reducer(),
-        &scenario.drives,
-        &scenario.initial,
+        reducer,
+        excitation,
+        &initial,
         &scenario.full,
         &mut |instant| {
             if instant.sample {
-                match rigid_outputs(local.reducer(), &instant.theta) {
-                    Ok(rigid) => record.add_full(instant, &rigid),
+                match rigid_outputs(reducer, &instant.theta) {
+                    Ok(rigid) => record.add_full(instant, &rigid, along),
                     Err(fault) => {
                         let time = instant.time;
                         lost = Some(FullError::Reference { time, fault });
@@ -147,6 +158,7 @@ fn run_full(
 /// Runs the reduced model as long as the full one ran; only a further Ctrl-C ends it earlier.
 fn run_reduced(
     scenario: &Scenario,
+    settings: &ReducedSettings,
     model: &ReducedModel,
     full: &Record,
     interrupt: &Interrupt,
@@ -157,14 +169,14 @@ fn run_reduced(
         .iter()
         .map(|c| c.name.clone())
         .collect();
-    let mut record = Record::new(scenario, &modal);
+    let mut record = Record::reduced(scenario, &modal);
     let already_asked = interrupt.is_asked();
     let start = Instant::now();
     let result = reduced::simulate(
         &evaluator,
         &scenario.drives,
         &scenario.initial,
-        &scenario.reduced,
+        settings,
         &mut |instant| {
             if record.rows.len() == full.rows.len() {
                 return ControlFlow::Break(());

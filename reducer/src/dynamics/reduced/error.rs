@@ -1,5 +1,6 @@
 //! What can go wrong while the reduced model moves.
 
+use crate::approximation::PATH;
 use crate::description::mechanism::Origin;
 use crate::error::Explain;
 use crate::reduced_model::EvaluationError;
@@ -46,6 +47,9 @@ impl Explain for ReducedError {
 
     fn help(&self) -> Option<String> {
         Some(match self {
+            Self::LeftDomain { coordinate, .. } if coordinate == PATH => {
+                "shorten the motion, or lengthen the `trajectory` in the mechanism file".into()
+            }
             Self::LeftDomain { .. } => {
                 "widen the `range` of the coordinate in the mechanism file, or shorten the motion"
                     .into()

@@ -16,6 +16,7 @@ pub use error::ReducedError;
 
 use super::excitation::Excitation;
 use super::full::{Initial, OutputMotion};
+use crate::approximation::Path;
 use crate::reduced_model::Evaluator;
 use nalgebra::{Matrix3, Vector3};
 use std::ops::ControlFlow;
@@ -42,8 +43,11 @@ pub struct ReducedSettings {
     pub tolerance: f64,
     /// Times at which the observer is called, in increasing order.
     pub instants: Vec<f64>,
-    /// Coulomb friction on each coordinate of θ, which the model does not hold; empty for none.
+    /// Coulomb friction on each coordinate of the mechanism, which the model does not hold; empty
+    /// for none.
     pub coulomb: Vec<f64>,
+    /// The path that the mechanism's coordinates follow where the model is one along a path.
+    pub path: Option<Path>,
     /// Rate below which Coulomb friction falls linearly to zero.
     pub coulomb_rate: f64,
 }
@@ -57,6 +61,7 @@ impl ReducedSettings {
             tolerance,
             instants: Vec::new(),
             coulomb: Vec::new(),
+            path: None,
             coulomb_rate: 1e-3,
         }
     }

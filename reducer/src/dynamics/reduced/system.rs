@@ -2,6 +2,7 @@
 
 use super::error::ReducedError;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
+use crate::approximation::Path;
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::OutputMotion;
 use crate::reduced_model::{Dual, EvaluationError, Evaluator, Memory, Status, Workspace};
@@ -24,6 +25,7 @@ pub(super) struct System<'a> {
     prescribed: Vec<bool>,
     free: Vec<usize>,
     coulomb: &'a [f64],
+    path: Option<&'a Path>,
     coulomb_rate: f64,
     has_damping: bool,
     /// Inputs are evaluated before this time: the segment's end, where they may jump.
@@ -112,6 +114,7 @@ impl<'a> System<'a> {
             free: (0..n).filter(|&k| !prescribed[k]).collect(),
             prescribed,
             coulomb: &settings.coulomb,
+            path: settings.path.as_ref(),
             coulomb_rate: settings.coulomb_rate,
             has_damping: evaluator.dissipates(),
             until: Cell::new(f64::INFINITY),
@@ -245,7 +248,7 @@ impl<'a> System<'a> {
         scratch.dissipation = R::ZERO;
         for k in 0..self.s {
             let (position, rate) = (scratch.eta[k], scratch.rate[k]);
-            let friction = self.friction(k, rate);
+            let friction = self.friction(k, position, rate);
             scratch.dissipation += friction * rate;
             scratch.external[k] -= friction;
             scratch.force[k] -= friction;
@@ -281,16 +284,28 @@ impl<'a> System<'a> {
         status
     }
 
-    /// Coulomb friction against a rate.
-    fn friction<R: StateNumber>(&self, k: usize, rate: R) -> R {
-        let size = R::load(self.coulomb.get(k).copied().unwrap_or(0.0));
-        let part = rate / R::load(self.coulomb_rate);
-        if part > R::ONE {
-            size
-        } else if part < -R::ONE {
-            -size
-        } else {
-            size * part
+    /// Coulomb friction against a rate; along a path that of all coordinates, projected on it.
+    fn friction<R: StateNumber>(&self, k: usize, position: R, rate: R) -> R {
+        let against = |size: f64, rate: R| {
+            let (size, part) = (R::load(size), rate / R::load(self.coulomb_rate));
+            if part > R::ONE {
+                size
+            } else if part < -R::ONE {
+                -size
+            } else {
+                size * part
+            }
+        };
+        match self.path {
+            None => against(self.coulomb.get(k).copied().unwrap_or(0.0), rate),
+            Some(path) => {
+                let [_, slope, bend] = path.configuration(position.value());
+                let each = slope.iter().zip(&bend).zip(self.coulomb);
+                each.fold(R::ZERO, |sum, ((t, dt), size)| {
+                    let t = R::force(*t, [*dt, 0.0], [position, rate]);
+                    sum + t * against(*size, t * rate)
+                })
+            }
         }
     }
 

@@ -49,6 +49,16 @@ pub enum ScenarioFaultKind {
         prescribed: f64,
         given: f64,
     },
+    #[error(
+        "coordinate `{coordinate}` follows the mechanism's trajectory and cannot be driven by itself"
+    )]
+    OnPath { coordinate: String },
+    #[error(
+        "the mechanism has a trajectory: the forces of its actuators hold it there, and no single force can be given for `path`"
+    )]
+    PathForced,
+    #[error("the mechanism has a trajectory, but nothing drives the place on it, `path`")]
+    PathNotDriven,
     #[error("this makes {count} samples; {limit} are possible")]
     TooManySamples { count: f64, limit: usize },
     #[error("the times of the table do not increase: {time} s comes after {before} s")]
@@ -87,6 +97,12 @@ impl Explain for ScenarioFault {
             }
             Kind::StartsElsewhere { .. } => {
                 "leave the value out: it follows from the motion".into()
+            }
+            Kind::OnPath { .. } => {
+                "drive `path`, from 0 to 1, or reduce over the domain: `[override.approximation]` without `trajectory`".into()
+            }
+            Kind::PathForced | Kind::PathNotDriven => {
+                "give `path` a `motion` or a `velocity`, from 0 to 1, or reduce over the domain: `[override.approximation]` without `trajectory`".into()
             }
             Kind::TooManySamples { .. } => "make `step` of `[sampling]` larger".into(),
             Kind::TimesOutOfOrder { .. } => "sort the rows by time and give every time once".into(),

@@ -3,6 +3,7 @@
 //! [`load`] reads a scenario and its mechanism. Diagnostics of both point into the files; a
 //! scenario's own text comes after those of the mechanism among the sources.
 
+mod driven;
 mod fault;
 pub mod format;
 mod resolve;
@@ -11,12 +12,13 @@ mod signals;
 mod start;
 mod table;
 
+pub use driven::{DrivenCoordinate, DrivenKind};
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 
 use super::drives::Drives;
 use super::full::{FullSettings, Initial};
 use super::reduced::ReducedSettings;
-use crate::description::mechanism::{Coordinate, Drive, JointKind, Mechanism, Origin, Source};
+use crate::description::mechanism::{Mechanism, Origin, Source};
 use crate::description::{Fault, FaultKind, MAX_BYTES, Overrides, parse_with, read, schema};
 use format::ScenarioFile;
 use serde::Deserialize;
@@ -73,9 +75,11 @@ pub struct Scenario {
     pub model: Option<PathBuf>,
     /// Time to simulate (s).
     pub duration: f64,
-    /// The state at t = 0.
+    /// What is driven: the mechanism's coordinates, or the place on its path.
+    pub coordinates: Vec<DrivenCoordinate>,
+    /// Its state at t = 0.
     pub initial: Initial,
-    /// What drives the mechanism.
+    /// What drives it.
     pub drives: Drives,
     /// What is wanted.
     pub outputs: Vec<OutputRequest>,
@@ -87,14 +91,6 @@ pub struct Scenario {
     pub reduced: ReducedSettings,
     /// All files: those of the mechanism, the scenario, its tables.
     pub sources: Vec<Source>,
-}
-
-/// Whether a coordinate is an angle, rather than a length.
-pub(super) fn is_angle(mechanism: &Mechanism, coordinate: &Coordinate) -> bool {
-    match coordinate.drive {
-        Drive::Joint(joint) => mechanism.joints[joint.0].kind == JointKind::Hinge,
-        Drive::Distance(..) => false,
-    }
 }
 
 /// JSON Schema of the scenario format, derived from the types that read it.

@@ -1,8 +1,9 @@
 //! A scenario as written and its mechanism become a validated scenario.
 
+use super::driven::{DrivenCoordinate, DrivenKind, driven};
 use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 use super::format::{AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile};
-use super::{Axes, OutputRequest, Quantity, Scenario, is_angle};
+use super::{Axes, OutputRequest, Quantity, Scenario};
 use crate::description::elaborate::context::{Context, Scope};
 use crate::description::format::{Located, Scalar};
 use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
@@ -104,7 +105,8 @@ pub(super) fn resolve(
     let duration = reader.positive(&file.duration, Dimension::TIME, "`duration`");
     // Faults of everything else do not depend on how long it lasts.
     let span = duration.unwrap_or(1.0);
-    let actuators = reader.actuators(file, &mechanism, span);
+    let coordinates = driven(&mechanism);
+    let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
     let outputs = reader.outputs(&file.output, &mechanism);
     let instants = reader.instants(file, span);
@@ -115,7 +117,7 @@ pub(super) fn resolve(
     };
     let initial = actuators
         .as_ref()
-        .and_then(|actuators| reader.initial(file, &mechanism, actuators, span));
+        .and_then(|actuators| reader.initial(file, &coordinates, actuators, span));
     let Reader {
         context,
         sources,
@@ -147,6 +149,7 @@ pub(super) fn resolve(
         Some(Scenario {
             name,
             model: file.model.as_ref().map(|model| folder.join(&model.value)),
+            coordinates,
             initial,
             outputs: outputs?,
             drives,
@@ -170,35 +173,23 @@ pub(super) fn resolve(
     }
 }
 
-/// Dimension of a coordinate, and of a force along it.
-fn dimensions(mechanism: &Mechanism, coordinate: &Coordinate) -> (Dimension, Dimension) {
-    if is_angle(mechanism, coordinate) {
-        (Dimension::ANGLE, Dimension::MOMENT)
-    } else {
-        (Dimension::LENGTH, Dimension::FORCE)
-    }
-}
-
 impl Reader<'_> {
     /// One actuator per coordinate; none where one is at fault.
     fn actuators(
         &mut self,
         file: &ScenarioFile,
         mechanism: &Mechanism,
+        coordinates: &[DrivenCoordinate],
         duration: f64,
     ) -> Option<Vec<Actuator>> {
-        let mut actuators: Vec<Option<Actuator>> = vec![None; mechanism.coordinates.len()];
+        let mut actuators: Vec<Option<Actuator>> = vec![None; coordinates.len()];
         let mut complete = true;
         for drive in &file.drive {
-            let names = mechanism.coordinates.iter().map(|c| &c.name);
-            let found = names.clone().position(|n| *n == drive.coordinate.value);
-            let Some(k) = found else {
-                let known = names.cloned().collect();
-                self.unknown(&drive.coordinate, "coordinate", known);
+            let Some(k) = self.driven(&drive.coordinate, mechanism, coordinates) else {
                 complete = false;
                 continue;
             };
-            let coordinate = &mechanism.coordinates[k];
+            let coordinate = &coordinates[k];
             if actuators[k].is_some() {
                 let coordinate = coordinate.name.clone();
                 let kind = ScenarioFaultKind::DrivenTwice { coordinate };
@@ -206,10 +197,14 @@ impl Reader<'_> {
                 complete = false;
                 continue;
             }
-            let Some(actuator) = self.actuator(drive, mechanism, coordinate) else {
+            let Some(actuator) = self.actuator(drive, coordinate) else {
                 complete = false;
                 continue;
             };
+            if coordinate.kind == DrivenKind::Path && !actuator.is_prescribed() {
+                self.own_fault(&drive.span, ScenarioFaultKind::PathForced);
+                complete = false;
+            }
             if let Err(fault) = actuator.check(duration) {
                 let coordinate = coordinate.name.clone();
                 let span = drive.motion.as_ref().or(drive.velocity.as_ref());
@@ -219,19 +214,43 @@ impl Reader<'_> {
             }
             actuators[k] = Some(actuator);
         }
+        let on_path = coordinates.iter().any(|c| c.kind == DrivenKind::Path);
+        if on_path && complete && actuators.contains(&None) {
+            self.own_fault(&file.mechanism.span, ScenarioFaultKind::PathNotDriven);
+            complete = false;
+        }
         let actuators = actuators
             .into_iter()
             .map(|actuator| actuator.unwrap_or(Actuator::Force(FREE)));
         complete.then(|| actuators.collect())
     }
 
+    /// Which coordinate a drive names; none where it is at fault.
+    fn driven(
+        &mut self,
+        written: &Located<String>,
+        mechanism: &Mechanism,
+        coordinates: &[DrivenCoordinate],
+    ) -> Option<usize> {
+        let names = coordinates.iter().map(|c| &c.name);
+        let found = names.clone().position(|n| *n == written.value);
+        let own = |c: &Coordinate| c.name == written.value;
+        if found.is_none() && mechanism.coordinates.iter().any(own) {
+            let coordinate = written.value.clone();
+            self.own_fault(&written.span, ScenarioFaultKind::OnPath { coordinate });
+        } else if found.is_none() {
+            let known = names.cloned().collect();
+            self.unknown(written, "coordinate", known);
+        }
+        found
+    }
+
     fn actuator(
         &mut self,
         drive: &Located<DriveTable>,
-        mechanism: &Mechanism,
-        coordinate: &Coordinate,
+        coordinate: &DrivenCoordinate,
     ) -> Option<Actuator> {
-        let (position, force) = dimensions(mechanism, coordinate);
+        let (position, force) = coordinate.kind.dimensions();
         let rate = position.over(Dimension::TIME);
         let given = [
             ("force", drive.force.is_some()),

@@ -1,11 +1,11 @@
 //! The state at t = 0.
 
+use super::driven::DrivenCoordinate;
 use super::fault::ScenarioFaultKind;
 use super::format::{ScenarioFile, StartName};
 use super::resolve::Reader;
 use crate::description::FaultKind;
 use crate::description::format::{Located, Scalar};
-use crate::description::mechanism::{Coordinate, Mechanism};
 use crate::dynamics::drives::{Actuator, Drives};
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::{Initial, Start};
@@ -19,12 +19,13 @@ impl Reader<'_> {
     pub(super) fn initial(
         &mut self,
         file: &ScenarioFile,
-        mechanism: &Mechanism,
+        coordinates: &[DrivenCoordinate],
         actuators: &[Actuator],
         duration: f64,
     ) -> Option<Initial> {
-        let theta = self.list(&file.initial.theta, mechanism, "the initial coordinates");
-        let rate = self.list(&file.initial.rate, mechanism, "the initial rates");
+        let n = coordinates.len();
+        let theta = self.list(&file.initial.theta, n, "the initial coordinates");
+        let rate = self.list(&file.initial.rate, n, "the initial rates");
         let (theta, rate) = (theta?, rate?);
         let drives = Drives::new(actuators.to_vec(), Vec::new(), duration).ok();
         let mut initial = Initial {
@@ -35,7 +36,7 @@ impl Reader<'_> {
                 StartName::Equilibrium => Start::Equilibrium,
             },
         };
-        for (k, coordinate) in mechanism.coordinates.iter().enumerate() {
+        for (k, coordinate) in coordinates.iter().enumerate() {
             let motion = drives
                 .as_ref()
                 .and_then(|drives| match drives.drive(k, 0.0, 0.0, 0.0) {
@@ -71,7 +72,7 @@ impl Reader<'_> {
         &mut self,
         given: &Placed,
         prescribed: f64,
-        coordinate: &Coordinate,
+        coordinate: &DrivenCoordinate,
         what: &'static str,
     ) -> f64 {
         let scale = 1.0_f64.max(prescribed.abs());
@@ -91,13 +92,13 @@ impl Reader<'_> {
     fn list(
         &mut self,
         written: &Option<Located<Vec<Scalar>>>,
-        mechanism: &Mechanism,
+        expected: usize,
         what: &'static str,
     ) -> Option<Option<Vec<Placed>>> {
         let Some(written) = written else {
             return Some(None);
         };
-        let (expected, found) = (mechanism.coordinates.len(), written.value.len());
+        let found = written.value.len();
         if expected != found {
             let kind = FaultKind::WrongCount {
                 what,

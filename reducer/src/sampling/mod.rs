@@ -1,6 +1,12 @@
-//! A mechanism as the approximation sees it: names, domain, and coefficients at any θ.
+//! A mechanism as the approximation sees it: names, domain, and coefficients at any θ, or at any
+//! place of its path.
 
-use crate::approximation::{LocalModel, SampleFailure};
+mod fingerprint;
+mod source;
+
+pub use source::{SampleSource, UnrepresentedModes};
+
+use crate::approximation::{LocalModel, PathError, SampleFailure};
 use crate::description::mechanism::{
     Attachment, Coordinate, Drive, JointKind, LoadedKind, Mechanism, Origin,
 };
@@ -10,7 +16,7 @@ use crate::reduced_model::{
     CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
 };
 use crate::reduction::{Coefficients, LocalReducer, ReductionError};
-use rayon::prelude::*;
+use fingerprint::fingerprint;
 use thiserror::Error;
 
 /// Why a mechanism cannot be sampled over its domain.
@@ -23,6 +29,8 @@ pub enum SamplingError {
     Unbounded { coordinate: String, origin: Origin },
     #[error("mass `{mass}` stays free in the reduced model, but no output is at its point")]
     PayloadWithoutOutput { mass: String, origin: Origin },
+    #[error(transparent)]
+    Path(#[from] PathError),
 }
 
 impl Explain for SamplingError {
@@ -32,6 +40,7 @@ impl Explain for SamplingError {
             Self::Unbounded { origin, .. } | Self::PayloadWithoutOutput { origin, .. } => {
                 Some(origin)
             }
+            Self::Path(_) => None,
         }
     }
 
@@ -42,6 +51,7 @@ impl Explain for SamplingError {
             Self::PayloadWithoutOutput { .. } => {
                 Some("add an `[[output]]` at the same point, or remove `runtime`".into())
             }
+            Self::Path(_) => None,
         }
     }
 }
@@ -80,65 +90,6 @@ impl MechanismModel {
     pub fn reducer(&self) -> &LocalReducer {
         &self.reducer
     }
-}
-
-/// Low modes of the full model that the kept ones do not represent.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct UnrepresentedModes {
-    /// Where.
-    pub theta: Vec<f64>,
-    /// Their frequencies (Hz).
-    pub frequencies_hz: Vec<f64>,
-    /// Number of internal modes that would do there, where known.
-    pub modes_that_would_do: Option<usize>,
-}
-
-impl MechanismModel {
-    /// Compares kept and true internal frequencies on points spread over the domain: 65 on a grid
-    /// for one coordinate, 64 of a Halton sequence for more. Points without a reduction are left
-    /// to the approximation to report.
-    pub fn unrepresented_modes(&self) -> Vec<UnrepresentedModes> {
-        if self.reducer.reference().shapes.ncols() == 0 {
-            return Vec::new();
-        }
-        let Domain { lower, upper, .. } = &self.layout.domain;
-        let points: Vec<Vec<f64>> = match lower.len() {
-            1 => (0..=64)
-                .map(|i| vec![lower[0] + (upper[0] - lower[0]) * f64::from(i) / 64.0])
-                .collect(),
-            s => (1..=64)
-                .map(|i| {
-                    (0..s)
-                        .map(|k| lower[k] + (upper[k] - lower[k]) * halton(i, PRIMES[k % 8]))
-                        .collect()
-                })
-                .collect(),
-        };
-        points
-            .par_iter()
-            .filter_map(|theta| {
-                let missing = self.reducer.inspect(theta).ok()?.missing_hz();
-                (!missing.is_empty()).then(|| UnrepresentedModes {
-                    theta: theta.clone(),
-                    frequencies_hz: missing,
-                    modes_that_would_do: self.reducer.modes_that_would_do(theta).ok().flatten(),
-                })
-            })
-            .collect()
-    }
-}
-
-const PRIMES: [u32; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
-
-/// Element `index` of the Halton sequence of a base, in (0, 1).
-fn halton(mut index: u32, base: u32) -> f64 {
-    let (mut value, mut digit) = (0.0, 1.0);
-    while index > 0 {
-        digit /= f64::from(base);
-        value += digit * f64::from(index % base);
-        index /= base;
-    }
-    value
 }
 
 impl LocalModel for MechanismModel {
@@ -263,59 +214,4 @@ fn coordinates(mechanism: &Mechanism, reducer: &LocalReducer) -> Vec<CoordinateI
             unit: unit.to_owned(),
         })
         .collect()
-}
-
-/// Hash of everything samples depend on: the mechanism without places, texts and the settings of
-/// the approximation.
-fn fingerprint(mechanism: &Mechanism) -> [u8; 32] {
-    let mut plain = mechanism.clone();
-    plain.sources.clear();
-    plain.reduction.origin = Origin::default();
-    for origin in plain
-        .bodies
-        .iter_mut()
-        .map(|x| &mut x.origin)
-        .chain(plain.joints.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.coordinates.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.springs.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.point_masses.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.loads.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.outputs.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.loaded.iter_mut().map(|x| &mut x.origin))
-        .chain(plain.inequalities.iter_mut().map(|x| &mut x.origin))
-    {
-        *origin = Origin::default();
-    }
-    let Mechanism {
-        gravity,
-        gravity_at_runtime,
-        plane,
-        bodies,
-        joints,
-        coordinates,
-        springs,
-        point_masses,
-        loads,
-        outputs,
-        loaded,
-        home_tolerance,
-        damping,
-        reduction,
-        ..
-    } = &plain;
-    let axes = if *gravity_at_runtime {
-        " gravity per axis"
-    } else {
-        ""
-    };
-    let text = format!(
-        "{} {:?}{axes}",
-        env!("CARGO_PKG_VERSION"),
-        (
-            (gravity, plane, bodies, joints, coordinates),
-            (springs, point_masses, loads, outputs, loaded),
-            (home_tolerance, damping, reduction),
-        )
-    );
-    *blake3::hash(text.as_bytes()).as_bytes()
 }
