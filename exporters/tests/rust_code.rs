@@ -25,7 +25,7 @@ fn compile(folder: &Path) {
         .current_dir(folder)
         .args([
             "--edition",
-            "2021",
+            "2024",
             "--crate-type",
             "rlib",
             "--crate-name",
@@ -239,7 +239,7 @@ fn links_without_std() {
     write_crate(&model(&recipes()[1]), false, folder.path());
     run(Command::new("rustc").current_dir(folder.path()).args([
         "--edition",
-        "2021",
+        "2024",
         "--crate-type",
         "rlib",
         "--crate-name",

@@ -74,14 +74,14 @@ impl Generated {
         };
         let text = bridge + &outputs.replace("@", &prefix);
         std::fs::write(folder.path().join("bridge.rs"), text).unwrap();
-        for (kind, name, file) in [
-            ("rlib", "generated", "src/lib.rs"),
-            ("cdylib", "bridge", "bridge.rs"),
+        for (kind, name, file, edition) in [
+            ("rlib", "generated", "src/lib.rs", "2024"),
+            ("cdylib", "bridge", "bridge.rs", "2021"),
         ] {
             let mut rustc = Command::new("rustc");
             rustc
                 .current_dir(folder.path())
-                .args(["--edition", "2021", "-O", "-D", "warnings", "-L", "."])
+                .args(["--edition", edition, "-O", "-D", "warnings", "-L", "."])
                 .args(["--crate-type", kind, "--crate-name", name]);
             if name == "bridge" {
                 rustc.args(["--extern", "generated=libgenerated.rlib"]);

@@ -216,8 +216,8 @@ pub fn gravity_axes<R: Load<M::Stored>, M: Source>(
     };
     let f = dynamics_at(source, &place, &mut scratch);
     for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
-        for k in 0..m.n_rigid {
-            axes[axis * m.n + k] -= f.slope(k)[v];
+        for (sum, slope) in axes[axis * m.n..].iter_mut().zip(f.slopes()) {
+            *sum -= slope[v];
         }
     }
     for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {

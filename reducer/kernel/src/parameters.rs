@@ -290,18 +290,15 @@ pub fn take_gravity<R: Load<M::Stored>, M: Source>(
 ) {
     let m = source.model();
     let gravity = p.map_or_else(|| m.held.gravity.map(R::load), |p| p.gravity);
-    let energies = m.dynamics.gradients;
     for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
-        for k in 0..m.n_rigid {
-            out[k] += gravity[axis] * f.slope(k)[v];
+        for (sum, slope) in out.iter_mut().zip(f.slopes()) {
+            *sum += gravity[axis] * slope[v];
         }
     }
     for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
         out[i] -= gravity[axis] * f.value[v];
-        if energies {
-            for k in 0..m.n_rigid {
-                out[k] -= gravity[axis] * eta[i] * f.slope(k)[v];
-            }
+        for (sum, slope) in out.iter_mut().zip(f.slopes()) {
+            *sum -= gravity[axis] * eta[i] * slope[v];
         }
     }
 }

@@ -57,6 +57,12 @@ impl<'f, R: Number> Fields<'f, R> {
         &self.slope[k * count..(k + 1) * count]
     }
 
+    /// The same of one θ after the other; none where gradients are not needed.
+    #[inline(always)]
+    pub fn slopes(&self) -> impl Iterator<Item = &[R]> {
+        self.slope.chunks_exact(self.value.len())
+    }
+
     /// `from` plus `shift` times `along`.
     pub fn shifted(&mut self, from: &Self, shift: R, along: &Self) {
         let values = from.value.iter().zip(&*along.value);
