@@ -166,9 +166,25 @@ impl Entry {
     }
 }
 
-/// What the values of a list of entries are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+/// The enum and the list of its values.
+macro_rules! groups {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What the values of a list of entries are.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Group {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Group {
+            /// All of them, in order.
+            pub const ALL: [Self; [$(Self::$name),*].len()] = [$(Self::$name),*];
+            /// Their number.
+            pub const COUNT: usize = Self::ALL.len();
+        }
+    };
+}
+
+groups! {
     /// (i, j) of U₀.
     MassFactor,
     /// (i, j) of U_k, which η_k multiplies.
@@ -203,31 +219,6 @@ pub enum Group {
     Amplitude,
     /// Displacement of loaded dof i per coordinate j.
     LoadMap,
-}
-
-impl Group {
-    /// All of them, in order.
-    pub const ALL: [Self; 17] = [
-        Self::MassFactor,
-        Self::MassSlope,
-        Self::StiffnessFactor,
-        Self::DampingFactor,
-        Self::Mass,
-        Self::Gyroscopic,
-        Self::Stiffness,
-        Self::Damping,
-        Self::Force,
-        Self::Potential,
-        Self::Gravity,
-        Self::GravityPotential,
-        Self::GravityForce,
-        Self::Position,
-        Self::Quaternion,
-        Self::Amplitude,
-        Self::LoadMap,
-    ];
-    /// Their number.
-    pub const COUNT: usize = Self::ALL.len();
 }
 
 impl<'a, C> Model<'a, C> {

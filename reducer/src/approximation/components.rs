@@ -2,6 +2,8 @@
 
 use super::sample::Sample;
 use crate::reduced_model::{Component, ComponentLists, Constant, ModelForm, ModelLayout};
+use kernel::Group;
+use std::ops::Range;
 
 /// Relative to the largest entry of its block: below this an entry is rounding.
 const ROUNDING: f64 = 1e-10;
@@ -58,76 +60,161 @@ fn rounded(value: f64) -> f64 {
 /// energies [M 8.1, 8.3] or, in the `direct` form, the equations of motion [M 1.1] are made of.
 fn blocks(layout: &ModelLayout, form: ModelForm, probes: &[Sample]) -> Vec<Vec<Component>> {
     let (n, s) = (layout.n(), layout.n_rigid);
-    let pairs = |from: usize| {
-        move || (from..n).flat_map(move |row| (row..n).map(move |column| (row, column)))
+    let candidates = Candidates {
+        layout,
+        n,
+        s,
+        lagrangian: form == ModelForm::Lagrangian,
+        damping_factored: form == ModelForm::Lagrangian && has_damping_factor(n, s, probes),
+        gravity_differs: gravity_differs(probes),
     };
-    let mut blocks: Vec<Vec<Component>> = match form {
-        ModelForm::Lagrangian => {
-            let mut blocks = vec![
-                pairs(0)()
-                    .map(|(row, column)| Component::MassFactor { row, column })
-                    .collect(),
-            ];
-            blocks.extend((s..n).map(|coordinate| {
-                pairs(0)()
-                    .map(|(row, column)| Component::MassFactorSlope {
+    Group::ALL.iter().flat_map(|g| candidates.of(*g)).collect()
+}
+
+/// What decides which components a model can have.
+struct Candidates<'a> {
+    layout: &'a ModelLayout,
+    n: usize,
+    s: usize,
+    lagrangian: bool,
+    /// Damping is stored as a factor on δ.
+    damping_factored: bool,
+    /// Gravity is not all of the static force.
+    gravity_differs: bool,
+}
+
+impl Candidates<'_> {
+    /// Blocks of a group; none where the model has no such thing.
+    fn of(&self, group: Group) -> Vec<Vec<Component>> {
+        use Component as C;
+        let (n, s) = (self.n, self.s);
+        let per_axis = self.layout.parameters.gravity_at_runtime;
+        // Where gravity stays free and nothing else pulls, only rounding would be left.
+        let has_rest = self.gravity_differs || !per_axis;
+        let first_force = if self.lagrangian { s } else { 0 };
+        let outputs = 0..self.layout.outputs.len();
+        let (present, blocks) = match group {
+            Group::MassFactor => (
+                self.lagrangian,
+                vec![entries(0..n, |row, column| C::MassFactor { row, column })],
+            ),
+            Group::MassSlope => {
+                let of = |coordinate| {
+                    entries(0..n, |row, column| C::MassFactorSlope {
                         coordinate,
                         row,
                         column,
                     })
-                    .collect()
-            }));
-            let lower = |(column, row)| Component::StiffnessFactor { row, column };
-            blocks.push(pairs(s)().map(lower).collect());
-            blocks
-        }
-        ModelForm::Direct => vec![
-            pairs(0)()
-                .map(|(row, column)| Component::Mass { row, column })
-                .collect(),
-            (0..n)
-                .flat_map(|row| {
-                    pairs(0)().map(move |(first, second)| Component::Gyroscopic {
+                };
+                (self.lagrangian, (s..n).map(of).collect())
+            }
+            Group::StiffnessFactor => (
+                self.lagrangian,
+                vec![entries(s..n, |column, row| C::StiffnessFactor {
+                    row,
+                    column,
+                })],
+            ),
+            Group::DampingFactor => (
+                self.damping_factored,
+                vec![entries(s..n, |column, row| C::DampingFactor {
+                    row,
+                    column,
+                })],
+            ),
+            Group::Mass => (
+                !self.lagrangian,
+                vec![entries(0..n, |row, column| C::Mass { row, column })],
+            ),
+            Group::Gyroscopic => {
+                let of = |row| {
+                    entries(0..n, move |first, second| C::Gyroscopic {
                         row,
                         first,
                         second,
                     })
-                })
-                .collect(),
-            pairs(s)()
-                .map(|(row, column)| Component::Stiffness { row, column })
-                .collect(),
-        ],
-    };
-    blocks.extend(damping_blocks(n, s, form, probes));
-    let first_force = if form == ModelForm::Lagrangian { s } else { 0 };
-    // Where gravity stays free and nothing else pulls, only rounding would be left.
-    let differs = gravity_differs(probes);
-    if differs || !layout.parameters.gravity_at_runtime {
-        blocks.push(vec![Component::Potential]);
-        blocks.push(
-            (first_force..n)
-                .map(|row| Component::Force { row })
-                .collect(),
-        );
+                };
+                (!self.lagrangian, vec![(0..n).flat_map(of).collect()])
+            }
+            Group::Stiffness => (
+                !self.lagrangian,
+                vec![entries(s..n, |row, column| C::Stiffness { row, column })],
+            ),
+            Group::Damping => {
+                let end = if self.damping_factored { s } else { n };
+                (
+                    true,
+                    vec![entries(0..end, |row, column| C::Damping { row, column })],
+                )
+            }
+            Group::Force => (
+                has_rest,
+                vec![(first_force..n).map(|row| C::Force { row }).collect()],
+            ),
+            Group::Potential => (has_rest, vec![vec![C::Potential]]),
+            Group::Gravity => (
+                self.gravity_differs && !per_axis,
+                vec![(0..n).map(|row| C::Gravity { row }).collect()],
+            ),
+            Group::GravityPotential => (
+                per_axis,
+                vec![(0..3).map(|axis| C::GravityPotential { axis }).collect()],
+            ),
+            Group::GravityForce => {
+                let axes = |row| (0..3).map(move |axis| C::GravityForce { row, axis });
+                (per_axis, vec![(first_force..n).flat_map(axes).collect()])
+            }
+            Group::Position => {
+                let of = |output| (0..3).map(|axis| C::Position { output, axis }).collect();
+                (true, outputs.map(of).collect())
+            }
+            Group::Quaternion => {
+                let of = |output| {
+                    (0..4)
+                        .map(|entry| C::Quaternion { output, entry })
+                        .collect()
+                };
+                (true, outputs.map(of).collect())
+            }
+            Group::Amplitude => {
+                let of = |output| [0..3, 3..6].map(|rows| amplitudes(output, rows, s..n));
+                (true, outputs.flat_map(of).collect())
+            }
+            Group::LoadMap => {
+                let of = |loaded| {
+                    (0..n)
+                        .map(|coordinate| C::LoadMap { loaded, coordinate })
+                        .collect()
+                };
+                (true, (0..self.layout.loaded.len()).map(of).collect())
+            }
+        };
+        if present { blocks } else { Vec::new() }
     }
-    if layout.parameters.gravity_at_runtime {
-        blocks.push(
-            (0..3)
-                .map(|axis| Component::GravityPotential { axis })
-                .collect(),
-        );
-        let axes = |row| (0..3).map(move |axis| Component::GravityForce { row, axis });
-        blocks.push((first_force..n).flat_map(axes).collect());
-    } else if differs {
-        blocks.push((0..n).map(|row| Component::Gravity { row }).collect());
-    }
-    blocks.extend(output_blocks(layout));
-    blocks
 }
 
-/// A factor on δ where D̄ is definite there and does not couple θ to δ; entries otherwise.
-fn damping_blocks(n: usize, s: usize, form: ModelForm, probes: &[Sample]) -> Vec<Vec<Component>> {
+/// One component for every pair of indices, the second not below the first.
+fn entries(range: Range<usize>, of: impl Fn(usize, usize) -> Component) -> Vec<Component> {
+    let end = range.end;
+    range
+        .flat_map(|i| (i..end).map(move |j| (i, j)))
+        .map(|(i, j)| of(i, j))
+        .collect()
+}
+
+fn amplitudes(output: usize, rows: Range<usize>, modes: Range<usize>) -> Vec<Component> {
+    let of_row = |row| {
+        modes.clone().map(move |coordinate| Component::Amplitude {
+            output,
+            row,
+            coordinate,
+        })
+    };
+    rows.flat_map(of_row).collect()
+}
+
+/// D̄ is definite on δ and does not couple θ to δ.
+fn has_damping_factor(n: usize, s: usize, probes: &[Sample]) -> bool {
     let largest = probes
         .iter()
         .flat_map(|p| &p.exact.damping)
@@ -135,23 +222,10 @@ fn damping_blocks(n: usize, s: usize, form: ModelForm, probes: &[Sample]) -> Vec
     let coupled = |p: &Sample| {
         (0..s).any(|i| (s..n).any(|j| p.exact.damping[i * n + j].abs() > ROUNDING * largest))
     };
-    let factored = form == ModelForm::Lagrangian
-        && n > s
+    n > s
         && probes
             .iter()
-            .all(|p| p.damping_factor.is_some() && !coupled(p));
-    let entries = |upper: usize| {
-        (0..upper)
-            .flat_map(|row| (row..upper).map(move |column| Component::Damping { row, column }))
-            .collect::<Vec<_>>()
-    };
-    if !factored {
-        return vec![entries(n)];
-    }
-    let factor = (s..n)
-        .flat_map(|row| (s..=row).map(move |column| Component::DampingFactor { row, column }))
-        .collect();
-    vec![entries(s), factor]
+            .all(|p| p.damping_factor.is_some() && !coupled(p))
 }
 
 fn gravity_differs(probes: &[Sample]) -> bool {
@@ -166,43 +240,6 @@ fn gravity_differs(probes: &[Sample]) -> bool {
             .zip(&p.exact.gravity)
             .any(|(f, g)| (f - g).abs() > ROUNDING * largest)
     })
-}
-
-fn output_blocks(layout: &ModelLayout) -> Vec<Vec<Component>> {
-    let (n, s) = (layout.n(), layout.n_rigid);
-    let mut blocks = Vec::new();
-    for output in 0..layout.outputs.len() {
-        blocks.push(
-            (0..3)
-                .map(|axis| Component::Position { output, axis })
-                .collect(),
-        );
-        blocks.push(
-            (0..4)
-                .map(|entry| Component::Quaternion { output, entry })
-                .collect(),
-        );
-        for rows in [0..3, 3..6] {
-            blocks.push(
-                rows.flat_map(|row| {
-                    (s..n).map(move |coordinate| Component::Amplitude {
-                        output,
-                        row,
-                        coordinate,
-                    })
-                })
-                .collect(),
-            );
-        }
-    }
-    for loaded in 0..layout.loaded.len() {
-        blocks.push(
-            (0..n)
-                .map(|coordinate| Component::LoadMap { loaded, coordinate })
-                .collect(),
-        );
-    }
-    blocks
 }
 
 #[cfg(test)]
