@@ -19,7 +19,7 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
 
 fn libraries() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for library in ["reducer/src", "exporters/src"] {
+    for library in ["reducer/src", "reducer/kernel/src", "exporters/src"] {
         sources(&root().join(library), &mut found);
     }
     found

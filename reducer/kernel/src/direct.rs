@@ -1,4 +1,4 @@
-//! Equations of motion whose blocks are stored independently:
+//! Equations of motion whose blocks are stored independently [M 1.1]:
 //! force = M accel + h[rate, rate] + D rate + K η − f.
 
 use super::lagrangian::set_pair;

@@ -1,4 +1,4 @@
-//! Equations of motion from stored energies.
+//! Equations of motion from stored energies [M 8.1, 8.3, 8.4].
 //!
 //! T = ½ |Uᵀ rate|² with U = U₀(θ) + Σ U_d(θ) η_d, upper triangular; V = P(θ) − f(θ)ᵀη + ½ |L(θ)ᵀη|².
 //! With p = Uᵀ rate, Lagrange's equations are force = U̇ p + U (Uᵀ accel + U̇ᵀ rate) − ∂T/∂η + D rate + ∂V/∂η.

@@ -9,7 +9,7 @@
 //!
 //! No heap, no standard library, no dependencies. Memory comes from the caller as a [`Scratch`].
 //!
-//! Equations are cited by their numbers in `docs/method.md`.
+//! `[M 8.4]` is an equation of the project's `docs/method.md`.
 #![no_std]
 // Formulas have indices.
 #![allow(clippy::needless_range_loop)]

@@ -1,4 +1,4 @@
-//! Polynomials of a box with their gradients.
+//! Polynomials of a box with their gradients [M 9.1].
 //!
 //! On a box with centre m and half width w every stored function is a polynomial in ξ_k = (θ_k − m_k)/w_k.
 //! Passes over a table know the number of coordinates, S, and of columns side by side, L, so that sums stay
