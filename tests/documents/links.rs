@@ -142,7 +142,12 @@ fn targets_of_cargo_that_documents_name_exist() {
                     "--example" => "examples",
                     _ => continue,
                 };
-                let folder = root().join(folder).join(pair[1]);
+                let package = if words.contains(&"exporters") {
+                    "exporters"
+                } else {
+                    ""
+                };
+                let folder = root().join(package).join(folder).join(pair[1]);
                 if !folder.with_extension("rs").exists() && !folder.join("main.rs").exists() {
                     missing.push(format!("{}: {code}", document.name()));
                 }

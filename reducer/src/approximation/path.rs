@@ -1,4 +1,4 @@
-//! Reduction along a path in θ [T 5.9]: a local model with one coordinate, the path's parameter.
+//! Reduction along a path in θ [T 5.9] [M 9.2]: a local model with one coordinate, the path's parameter.
 
 use super::source::{LocalModel, SampleFailure};
 use crate::reduced_model::{

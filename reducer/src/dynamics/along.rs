@@ -2,7 +2,7 @@
 //! prescribes.
 //!
 //! A model along a path knows one force, the power of all actuators over the rate of the place:
-//! the actuators' forces projected on the path, Σ θ'ₖ fₖ.
+//! the actuators' forces projected on the path, Σ θ'ₖ fₖ [M 9.3].
 
 use super::drives::Drives;
 use super::excitation::{Drive, Excitation};
