@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use kernel::{Coefficients, LinearModel, Load, Model, Number, Output, Parameters, Scratch, Status};
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// Floating-point operations. Divisions and roots count as multiplications, subtractions as additions.
@@ -31,9 +31,12 @@ pub struct CallCost {
     pub function: &'static str,
     /// Operations in the most expensive box.
     pub operations: Operations,
-    /// Numbers of memory that the kernel takes.
+    /// Numbers of memory that suffice for the kernel.
     pub memory: usize,
 }
+
+/// Boxes of one shape that are tried, at most, until one has a definite mass and stiffness.
+const TRIED: usize = 32;
 
 thread_local! {
     static COUNT: Cell<Operations> = const { Cell::new(Operations { multiplications: 0, additions: 0 }) };
@@ -135,15 +138,25 @@ impl Load<f64> for Counted {
 pub fn call_costs(plan: &Plan, with_parameters: bool) -> Vec<CallCost> {
     let calls = Calls::new(plan, with_parameters);
     let mut found: Vec<CallCost> = Vec::new();
-    for index in distinct_boxes(plan) {
-        let here = calls.at_box(index);
-        if found.is_empty() {
-            found = here;
-            continue;
+    for boxes in boxes_by_shape(plan) {
+        let tried = boxes.iter().take(TRIED).map(|&index| calls.at_box(index));
+        let (mut last, mut whole) = (Vec::new(), false);
+        for (here, is_whole) in tried {
+            (last, whole) = (here, is_whole);
+            if whole {
+                break;
+            }
         }
-        for (most, here) in found.iter_mut().zip(here) {
+        if found.is_empty() {
+            found.clone_from(&last);
+        }
+        for (most, here) in found.iter_mut().zip(last) {
             most.operations = most.operations.most(here.operations);
             most.memory = most.memory.max(here.memory);
+            if !whole {
+                // A call that ended early has not shown all that it takes.
+                most.memory = plan.memory();
+            }
         }
     }
     found
@@ -152,19 +165,20 @@ pub fn call_costs(plan: &Plan, with_parameters: bool) -> Vec<CallCost> {
 /// Operations of an inverse dynamics of the nominal model.
 pub fn inverse_dynamics_cost(plan: &Plan) -> Operations {
     let calls = Calls::new(plan, false);
-    let most = distinct_boxes(plan)
+    let most = boxes_by_shape(plan)
         .into_iter()
-        .map(|index| calls.inverse_dynamics(&calls.eta(index)).operations);
+        .map(|boxes| calls.inverse_dynamics(&calls.eta(boxes[0])).0.operations);
     most.fold(Operations::default(), Operations::most)
 }
 
-/// One box of every pair of shapes.
-fn distinct_boxes(plan: &Plan) -> Vec<usize> {
-    let mut known = BTreeSet::new();
-    let shapes = |i: usize| (plan.dynamics.places[i][1], plan.motion.places[i][1]);
-    (0..plan.n_boxes())
-        .filter(|&i| known.insert(shapes(i)))
-        .collect()
+/// Boxes by their pairs of shapes; none is empty.
+fn boxes_by_shape(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for i in 0..plan.n_boxes() {
+        let shapes = (plan.dynamics.places[i][1], plan.motion.places[i][1]);
+        known.entry(shapes).or_default().push(i);
+    }
+    known.into_values().collect()
 }
 
 /// A model and arguments for its functions.
@@ -237,26 +251,26 @@ impl<'a> Calls<'a> {
             Option<&Parameters<'_, Counted>>,
             Scratch<'_, Counted>,
         ) -> Status,
-    ) -> CallCost {
+    ) -> (CallCost, Status) {
         let mut memory = vec![Counted(0.0); self.plan.memory()];
         let left = Cell::new(memory.len());
         let total = memory.len();
         let parameters = self.parameters();
         COUNT.set(Operations::default());
-        // Costs are those of a call that goes to its end, whatever its status.
-        let _ = call(
+        let status = call(
             &self.model(),
             parameters.as_ref(),
             Scratch::measured(&mut memory, &left),
         );
-        CallCost {
+        let cost = CallCost {
             function,
             operations: COUNT.get(),
             memory: total - left.get(),
-        }
+        };
+        (cost, status)
     }
 
-    fn inverse_dynamics(&self, eta: &[Counted]) -> CallCost {
+    fn inverse_dynamics(&self, eta: &[Counted]) -> (CallCost, Status) {
         let n = self.plan.n;
         let (rate, accel) = (vec![Counted(0.1); n], vec![Counted(0.2); n]);
         let mut force = vec![Counted(0.0); n];
@@ -265,7 +279,8 @@ impl<'a> Calls<'a> {
         })
     }
 
-    fn at_box(&self, index: usize) -> Vec<CallCost> {
+    /// Costs of all functions at the centre of a box, and whether all went to their end.
+    fn at_box(&self, index: usize) -> (Vec<CallCost>, bool) {
         let (n, s) = (self.plan.n, self.plan.n_rigid);
         let y = 9 * self.plan.n_outputs;
         let eta = self.eta(index);
@@ -294,19 +309,23 @@ impl<'a> Calls<'a> {
             kernel::linearize(m, p, [&eta, &rate, &force], &mut out, scratch)
         }));
         // So fast that modal coordinates do not settle, where they depend on the rates at all.
-        let (fast, slow) = (vec![Counted(1e3); s], vec![Counted(0.2); s]);
+        let (fast, slow) = (vec![Counted(1e3); s], zeros(s));
         let (mut force_on_theta, mut modal) = (zeros(s), zeros(n - s));
-        costs.push(self.count("feedforward", |m, p, scratch| {
-            let motion = [&eta[..s], &fast, &slow];
-            kernel::feedforward(m, p, motion, &mut force_on_theta, &mut modal, scratch)
-        }));
+        let mut feedforward = |rate: &[Counted]| {
+            self.count("feedforward", |m, p, scratch| {
+                let motion = [&eta[..s], rate, &slow];
+                kernel::feedforward(m, p, motion, &mut force_on_theta, &mut modal, scratch)
+            })
+        };
+        costs.push((feedforward(&fast).0, feedforward(&slow).1));
         costs.push(self.count("step", |m, p, scratch| {
             kernel::step(m, p, &mut x, &force, Counted(0.0), scratch)
         }));
-        costs
+        let whole = costs.iter().all(|(_, status)| *status < Status::Undefined);
+        (costs.into_iter().map(|(cost, _)| cost).collect(), whole)
     }
 
-    fn coefficients(&self, theta: &[Counted]) -> CallCost {
+    fn coefficients(&self, theta: &[Counted]) -> (CallCost, Status) {
         let n = self.plan.n;
         let zeros = |len: usize| vec![Counted(0.0); len];
         let (mut mass, mut stiffness, mut damping) = (zeros(n * n), zeros(n * n), zeros(n * n));
@@ -326,7 +345,7 @@ impl<'a> Calls<'a> {
         })
     }
 
-    fn outputs(&self, eta: &[Counted], rate: &[Counted]) -> CallCost {
+    fn outputs(&self, eta: &[Counted], rate: &[Counted]) -> (CallCost, Status) {
         type Numbers = ([[Counted; 3]; 3], [Counted; 9], Vec<Counted>);
         fn view(numbers: &mut Numbers) -> Output<'_, Counted> {
             let [position, velocity, angular_velocity] = &mut numbers.0;
