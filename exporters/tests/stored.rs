@@ -3,6 +3,7 @@
 mod support;
 
 use kernel::Group;
+use reducer::reduced_model::plan::{Plan, Purpose};
 use reducer::reduced_model::*;
 use std::collections::BTreeSet;
 use support::{model, recipes};
@@ -98,5 +99,28 @@ fn every_group_changes_what_a_model_says() {
                 );
             }
         }
+    }
+}
+
+/// Where no box has a definite mass, calls end early and do not show what memory they take.
+#[test]
+fn memory_suffices_where_calls_end_early() {
+    let recipe = recipes().into_iter().find(|r| r.form == ModelForm::Direct);
+    let mut m = model(&recipe.expect("a direct model"));
+    let columns = m.components.dynamics.len();
+    for b in &mut m.boxes {
+        for row in b.dynamics.coefficients.chunks_mut(columns) {
+            for (c, component) in row.iter_mut().zip(&m.components.dynamics) {
+                *c *= if matches!(component, Component::Mass { .. }) {
+                    -1.0
+                } else {
+                    1.0
+                };
+            }
+        }
+    }
+    let plan = Plan::new(&m, Purpose::Code);
+    for cost in call_costs(&plan, false) {
+        assert_eq!(cost.memory, plan.memory(), "{}", cost.function);
     }
 }
