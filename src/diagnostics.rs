@@ -223,9 +223,9 @@ pub enum CommandError {
 
 /// The error with the file's name, which some name themselves.
 fn of_file(path: &Path, error: &exporters::ReadError) -> String {
-    use exporters::ReadError::{History, Io, UnknownEnding};
+    use exporters::ReadError::{History, Io, NotAFile, UnknownEnding};
     match error {
-        History { .. } | Io { .. } | UnknownEnding { .. } => error.to_string(),
+        History { .. } | Io { .. } | NotAFile { .. } | UnknownEnding { .. } => error.to_string(),
         _ => format!("`{}`: {error}", path.display()),
     }
 }

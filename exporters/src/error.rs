@@ -20,6 +20,12 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
+    /// A pipe or a device.
+    #[error("`{path}` is a pipe or a device: save what it gives to a file, and give that", path = path.display())]
+    NotAFile {
+        /// What it is called.
+        path: PathBuf,
+    },
     /// Larger than any model.
     #[error("the file has {found} bytes; models have at most {largest}: check that it is a model")]
     TooLarge {

@@ -120,12 +120,19 @@ pub fn model_hash(model: &ReducedModel) -> Result<String, WriteError> {
     Ok(blake3::hash(&json::to_bytes(model)?).to_hex().to_string())
 }
 
-/// Reads no more than `largest` bytes, also from files without a length (pipes, devices).
+/// Reads a file of at most `largest` bytes; pipes and devices, which may never end, are refused.
 pub(crate) fn read_bounded(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
     let refused = |source| ReadError::Io {
         path: path.to_owned(),
         source,
     };
+    // Before it is opened: to open a pipe is to wait for its other end.
+    let about = std::fs::metadata(path).map_err(refused)?;
+    if !about.is_file() && !about.is_dir() {
+        return Err(ReadError::NotAFile {
+            path: path.to_owned(),
+        });
+    }
     let file = std::fs::File::open(path).map_err(refused)?;
     let mut bytes = Vec::new();
     file.take(largest + 1)
