@@ -116,6 +116,9 @@ pub struct ReduceArgs {
     /// Where samples are stored; `.samples` in the output folder where absent.
     #[arg(long, value_name = "D", conflicts_with = "fresh")]
     pub samples_dir: Option<PathBuf>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -132,6 +135,9 @@ pub struct ModesArgs {
     /// Where to write the shapes for ParaView (.vtu).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -173,7 +179,7 @@ pub struct CheckArgs {
     /// The mechanism file.
     pub mechanism: PathBuf,
     /// Number of fresh points.
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = points)]
     pub samples: usize,
     /// Seed of the points.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -197,6 +203,9 @@ pub struct SimulateArgs {
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -219,6 +228,9 @@ pub struct ExportArgs {
     /// Start of all names in generated source; the model's name where absent.
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -271,6 +283,9 @@ pub struct ReportArgs {
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -295,6 +310,9 @@ pub struct PlotArgs {
     /// Number of threads; all cores where absent.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Replaces files that this program has not written.
+    #[arg(long)]
+    pub force: bool,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -364,9 +382,13 @@ pub struct ValidateArgs {
     pub json: bool,
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+/// Most points of a check: their results are held in memory.
+const MOST_POINTS: usize = 1_000_000;
+
+fn points(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("at least one point is needed".to_owned()),
+        Ok(count) if count > MOST_POINTS => Err(format!("at most {MOST_POINTS} are possible")),
         Ok(count) => Ok(count),
         Err(error) => Err(format!("not a number of points: {error}")),
     }

@@ -152,6 +152,14 @@ pub enum CommandError {
     /// `--jobs 0`.
     #[error("--jobs 0 leaves no thread to work")]
     NoThreads,
+    /// More threads than any machine has cores.
+    #[error("--jobs {jobs} is more than the {limit} threads that are possible")]
+    TooManyThreads {
+        /// The number given.
+        jobs: usize,
+        /// The largest number.
+        limit: usize,
+    },
     /// A model and a mechanism that do not belong together.
     #[error("model `{model}` and mechanism `{mechanism}` have different coordinates or outputs")]
     OtherMechanism {
@@ -223,9 +231,9 @@ pub enum CommandError {
 
 /// The error with the file's name, which some name themselves.
 fn of_file(path: &Path, error: &exporters::ReadError) -> String {
-    use exporters::ReadError::{History, Io, UnknownEnding};
+    use exporters::ReadError::{History, Io, NotAFile, UnknownEnding};
     match error {
-        History { .. } | Io { .. } | UnknownEnding { .. } => error.to_string(),
+        History { .. } | Io { .. } | NotAFile { .. } | UnknownEnding { .. } => error.to_string(),
         _ => format!("`{}`: {error}", path.display()),
     }
 }
@@ -275,6 +283,7 @@ impl Explain for CommandError {
             Self::Sample(_) => Some("try another place, or lay the trajectory elsewhere".into()),
             Self::OffPath { .. } => Some("give a number from 0 to 1, or --anywhere".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
+            Self::TooManyThreads { .. } => Some("leave --jobs away: every core is used".into()),
             Self::OtherMechanism { .. } | Self::NoTrajectory { .. } | Self::OverDomain { .. } => {
                 Some("give the mechanism file from which the model was made".into())
             }
@@ -309,7 +318,12 @@ fn of_unreadable(source: &std::io::Error) -> &'static str {
 fn of_unwritten(error: &WriteError) -> Option<&'static str> {
     Some(match error {
         WriteError::Io { source, .. } => of_unwritable(source),
+        WriteError::Input { .. } => "give another place with -o",
+        WriteError::Foreign { .. } => "give another place with -o, or --force to replace it",
         WriteError::Prefix { .. } => "give another name with --prefix",
+        WriteError::Reserved { .. } => {
+            "give the mechanism another `name`, or `reduce export` a --prefix"
+        }
         WriteError::NotSource { .. } => {
             "leave --single and --prefix away, or export with --format c or rust"
         }
@@ -381,14 +395,35 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     if !talk::prints_results() {
         return Ok(());
     }
-    write_out(text)
+    if talk::prints_json() {
+        return write_out(text);
+    }
+    write_out(&visible(text))
+}
+
+/// Text of files and names as a terminal may show it: characters that would command it are replaced
+/// by others of the same length, so that places in the text stay where they are.
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let ends_line = c == '\n' || (c == '\r' && rest.peek() == Some(&'\n'));
+        out.push(match c {
+            c if ends_line || c == '\t' || !c.is_control() => c,
+            c if c.is_ascii() => '?',
+            _ => '·',
+        });
+    }
+    out
 }
 
 fn write_out(text: &str) -> Result<(), OutputError> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Who closes the pipe has read enough; the work is done all the same.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
 }
 
 /// Writes all errors to standard error and, where asked for, as JSON to standard output.
@@ -444,19 +479,19 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn new(error: &'a dyn Explain, place: Option<Place<'_>>) -> Self {
-        let mut message = error.to_string();
+        let mut message = visible(&error.to_string());
         let mut source = None;
         let mut label = None;
         match place {
             Some(place) if place.line_length <= LONGEST_LINE => {
-                let text = place.source.text.to_string();
-                source = Some(NamedSource::new(&place.source.path, text));
+                let text = visible(&place.source.text);
+                source = Some(NamedSource::new(visible(&place.source.path), text));
                 let length = place.end - place.start;
                 label = Some(LabeledSpan::new(Some("here".into()), place.start, length));
             }
             Some(place) => {
                 let Place { line, column, .. } = place;
-                message = format!("{}:{line}:{column}: {message}", place.source.path);
+                message = format!("{}:{line}:{column}: {message}", visible(&place.source.path));
             }
             None => {}
         }
@@ -481,7 +516,7 @@ impl Diagnostic for Shown<'_> {
     fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
         self.error
             .help()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+            .map(|help| Box::new(visible(&help)) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

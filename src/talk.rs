@@ -1,5 +1,6 @@
 //! How much the program says. Set once from what was typed, before anything is said.
 
+use crate::diagnostics::visible;
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -42,6 +43,11 @@ pub fn prints_results() -> bool {
     talk.json || !talk.quiet
 }
 
+/// Results are one JSON document, for programs.
+pub fn prints_json() -> bool {
+    Talk::now().json
+}
+
 /// A line of progress may be shown and rewritten: standard error is a terminal that understands
 /// the escapes, and neither `--quiet` nor `--verbose` wants otherwise.
 pub fn shows_progress() -> bool {
@@ -56,6 +62,10 @@ pub fn step(text: &str) {
     if talk.verbose {
         let seconds = talk.start.elapsed().as_secs_f64();
         // A step that cannot be told is not worth an error.
-        let _ = writeln!(std::io::stderr().lock(), "[{seconds:8.3} s] {text}");
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "[{seconds:8.3} s] {}",
+            visible(text)
+        );
     }
 }

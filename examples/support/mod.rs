@@ -38,7 +38,8 @@ pub fn reduced(name: &str, folder: &Path) -> Result<MechanismModel, Failure> {
     if !summary.reached {
         return Err("the model misses its tolerance".into());
     }
-    exporters::write_all(&model, None, folder, &exporters::ExportOptions::default())?;
+    let options = exporters::ExportOptions::default();
+    exporters::write_all(&model, None, folder, &options, &exporters::Guard::default())?;
     Ok(local)
 }
 

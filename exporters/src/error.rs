@@ -20,6 +20,12 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
+    /// A pipe or a device.
+    #[error("`{path}` is a pipe or a device: save what it gives to a file, and give that", path = path.display())]
+    NotAFile {
+        /// What it is called.
+        path: PathBuf,
+    },
     /// Larger than any model.
     #[error("the file has {found} bytes; models have at most {largest}: check that it is a model")]
     TooLarge {
@@ -82,6 +88,18 @@ pub enum WriteError {
         /// The reason.
         source: std::io::Error,
     },
+    /// The same command reads it.
+    #[error("`{path}` is read by the same command and is not replaced", path = path.display())]
+    Input {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of someone else.
+    #[error("`{path}` exists, was not written by this program and is not replaced", path = path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// No coordinate has this name.
     #[error("there is no line along `{along}`")]
     NoLine {
@@ -106,6 +124,16 @@ pub enum WriteError {
     Prefix {
         /// The prefix.
         prefix: String,
+    },
+    /// The prefix names something of C or of the build already.
+    #[error(
+        "`{prefix}` cannot start names in generated source: it is {what}; `{prefix}_model` could"
+    )]
+    Reserved {
+        /// The prefix.
+        prefix: String,
+        /// What has this name.
+        what: &'static str,
     },
     /// An option of generated source with a format that has none.
     #[error("{option} is for generated source, not for {format}")]

@@ -1,6 +1,6 @@
 //! One door for the command line and the pipeline.
 
-use crate::{ReadError, WriteError, code, files, hdf5, history, json, report};
+use crate::{Guard, ReadError, WriteError, code, files, hdf5, history, json, report};
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::Survey;
 use std::io::Read;
@@ -34,18 +34,19 @@ pub fn export(
     format: Format,
     path: &Path,
     options: &ExportOptions,
+    guard: &Guard,
 ) -> Result<(), WriteError> {
     match format {
         Format::Json => {
             refuse_source_options("json", options)?;
-            files::write_whole(path, &json::to_bytes(model)?)
+            files::write_whole(path, &json::to_bytes(model)?, guard)
         }
         Format::Hdf5 => {
             refuse_source_options("hdf5", options)?;
-            files::write_whole(path, &hdf5::to_bytes(model)?)
+            files::write_whole(path, &hdf5::to_bytes(model)?, guard)
         }
-        Format::C => files::write_set(path, &code::c_files(model, options)?),
-        Format::Rust => files::write_set(path, &code::rust_files(model, options)?),
+        Format::C => files::write_set(path, &code::c_files(model, options)?, guard),
+        Format::Rust => files::write_set(path, &code::rust_files(model, options)?, guard),
     }
 }
 
@@ -69,6 +70,7 @@ pub fn write_all(
     survey: Option<&Survey>,
     folder: &Path,
     options: &ExportOptions,
+    guard: &Guard,
 ) -> Result<(), WriteError> {
     let mut set = vec![
         ("model.json".to_owned(), json::to_bytes(model)?),
@@ -88,7 +90,28 @@ pub fn write_all(
                 .map(|(name, bytes)| (format!("{part}/{name}"), bytes)),
         );
     }
-    files::write_set(folder, &set)
+    files::write_set(folder, &set, guard)
+}
+
+/// Refuses what [`write_all`] would refuse of the place and of the model's name, before there is a model.
+pub fn check_all(
+    name: &str,
+    folder: &Path,
+    options: &ExportOptions,
+    guard: &Guard,
+) -> Result<(), WriteError> {
+    let prefix = code::prefix(name, options)?;
+    let source = |part: &str, names: Vec<String>| -> Vec<String> {
+        names.iter().map(|n| format!("{part}/{n}")).collect()
+    };
+    let single = ["model.json", "model.h5", "report.html", history::FILE].map(str::to_owned);
+    let all = [
+        single.to_vec(),
+        source("c", code::c_names(&prefix)),
+        source("rust", code::rust_names()),
+    ]
+    .concat();
+    guard.allow_all(folder, all.iter().map(String::as_str))
 }
 
 /// Writes the report of a model; with a survey of the full model, everything beside it.
@@ -96,8 +119,9 @@ pub fn write_report(
     model: &ReducedModel,
     survey: Option<&Survey>,
     path: &Path,
+    guard: &Guard,
 ) -> Result<(), WriteError> {
-    files::write_whole(path, &report::to_html(model, survey)?)
+    files::write_whole(path, &report::to_html(model, survey)?, guard)
 }
 
 /// Reads a model from a `.json` or `.h5` file.
@@ -120,12 +144,19 @@ pub fn model_hash(model: &ReducedModel) -> Result<String, WriteError> {
     Ok(blake3::hash(&json::to_bytes(model)?).to_hex().to_string())
 }
 
-/// Reads no more than `largest` bytes, also from files without a length (pipes, devices).
+/// Reads a file of at most `largest` bytes; pipes and devices, which may never end, are refused.
 pub(crate) fn read_bounded(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
     let refused = |source| ReadError::Io {
         path: path.to_owned(),
         source,
     };
+    // Before it is opened: to open a pipe is to wait for its other end.
+    let about = std::fs::metadata(path).map_err(refused)?;
+    if !about.is_file() && !about.is_dir() {
+        return Err(ReadError::NotAFile {
+            path: path.to_owned(),
+        });
+    }
     let file = std::fs::File::open(path).map_err(refused)?;
     let mut bytes = Vec::new();
     file.take(largest + 1)

@@ -5,7 +5,7 @@
 //! numbers that generated code is checked against come from the evaluator of `reducer`.
 //!
 //! ```
-//! use exporters::{ExportOptions, Format, export, read_model};
+//! use exporters::{ExportOptions, Format, Guard, export, read_model};
 //! # use reducer::approximation::{SampleDatabase, Silent};
 //! # let path = std::path::Path::new("../data/four_bar_rigid.toml");
 //! # let mechanism = reducer::description::load(path)?;
@@ -15,14 +15,15 @@
 //! # let (model, _) = reducer::pipeline::reduce(&full, settings, &Silent, &mut samples)?;
 //! # let folder = std::env::temp_dir().join(format!("exporters-{}", std::process::id()));
 //! // `model` is the reduced model of a four-bar.
-//! export(&model, Format::Hdf5, &folder.join("model.h5"), &ExportOptions::default())?;
+//! let (plain, guard) = (ExportOptions::default(), Guard::default());
+//! export(&model, Format::Hdf5, &folder.join("model.h5"), &plain, &guard)?;
 //! assert_eq!(read_model(&folder.join("model.h5"))?, model);
 //!
 //! let single = ExportOptions {
 //!     single: true,
 //!     prefix: Some("arm".into()),
 //! };
-//! export(&model, Format::C, &folder.join("c"), &single)?;
+//! export(&model, Format::C, &folder.join("c"), &single, &guard)?;
 //! assert!(folder.join("c/arm.h").exists());
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,6 +49,8 @@ pub mod schema;
 pub mod vtk;
 
 pub use error::{ReadError, WriteError};
-pub use export::{ExportOptions, Format, export, model_hash, read_model, write_all, write_report};
-pub use files::write_set;
+pub use export::{
+    ExportOptions, Format, check_all, export, model_hash, read_model, write_all, write_report,
+};
+pub use files::{Guard, write_set};
 pub use history::read_history;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use exporters::{ExportOptions, Format, export, model_hash, read_model, write_all};
+use exporters::{ExportOptions, Format, Guard, export, model_hash, read_model, write_all};
 use std::collections::BTreeMap;
 use std::path::Path;
 use support::{model, recipes};
@@ -36,7 +36,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
     let out = folder.path().join("new/deep");
     std::fs::create_dir_all(out.join("c")).unwrap();
     std::fs::write(out.join("c/mine.txt"), "keep").unwrap();
-    write_all(&m, None, &out, &ExportOptions::default()).unwrap();
+    write_all(&m, None, &out, &ExportOptions::default(), &Guard::default()).unwrap();
     let first = files(&out);
     let expected = [
         "c/CMakeLists.txt",
@@ -77,7 +77,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
     assert_eq!(first.keys().collect::<Vec<_>>(), expected);
     assert_eq!(read_model(&out.join("model.json")).unwrap(), m);
     assert_eq!(read_model(&out.join("model.h5")).unwrap(), m);
-    write_all(&m, None, &out, &ExportOptions::default()).unwrap();
+    write_all(&m, None, &out, &ExportOptions::default(), &Guard::default()).unwrap();
     assert_eq!(files(&out), first);
     for (name, bytes) in &first {
         let text = String::from_utf8_lossy(bytes);
@@ -97,15 +97,33 @@ fn nothing_is_written_where_something_cannot_be() {
         single: true,
         prefix: None,
     };
-    assert!(write_all(&m, None, folder.path(), &single).is_err());
+    assert!(write_all(&m, None, folder.path(), &single, &Guard::default()).is_err());
     assert!(files(folder.path()).is_empty());
     m.boxes[0].dynamics.coefficients[3] = f64::NAN;
     let path = folder.path().join("m.json");
-    assert!(export(&m, Format::Json, &path, &ExportOptions::default()).is_err());
+    assert!(
+        export(
+            &m,
+            Format::Json,
+            &path,
+            &ExportOptions::default(),
+            &Guard::default()
+        )
+        .is_err()
+    );
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
     let m = model(&recipes()[1]);
-    assert!(export(&m, Format::C, &blocked, &ExportOptions::default()).is_err());
+    assert!(
+        export(
+            &m,
+            Format::C,
+            &blocked,
+            &ExportOptions::default(),
+            &Guard::default()
+        )
+        .is_err()
+    );
     assert_eq!(files(folder.path()).len(), 1);
 }
 
@@ -123,7 +141,14 @@ fn model_files_refuse_options_of_source() {
     };
     for (format, name) in [(Format::Json, "json"), (Format::Hdf5, "hdf5")] {
         for (options, option) in [(&single, "single"), (&prefix, "prefix")] {
-            let error = export(&m, format, &folder.path().join("m"), options).unwrap_err();
+            let error = export(
+                &m,
+                format,
+                &folder.path().join("m"),
+                options,
+                &Guard::default(),
+            )
+            .unwrap_err();
             let text = error.to_string();
             assert!(text.contains(option) && text.contains(name), "{text}");
         }
@@ -139,4 +164,33 @@ fn the_hash_tells_models_apart() {
     assert_eq!(model_hash(&m).unwrap(), model_hash(&m.clone()).unwrap());
     assert_ne!(model_hash(&m).unwrap(), model_hash(&other).unwrap());
     assert_eq!(model_hash(&m).unwrap().len(), 64);
+}
+
+#[test]
+fn a_quotation_mark_in_the_provenance_stays_out_of_the_manifest() {
+    let mut m = model(&recipes()[1]);
+    m.provenance.tool = "reduce \"nightly\" 0.1".to_owned();
+    let files = exporters::code::rust_files(&m, &ExportOptions::default()).unwrap();
+    let manifest = files.iter().find(|(name, _)| name == "Cargo.toml").unwrap();
+    let text = std::str::from_utf8(&manifest.1).unwrap();
+    let line = text.lines().find(|l| l.starts_with("description")).unwrap();
+    assert_eq!(line.matches('"').count(), 2, "{line}");
+}
+
+#[test]
+fn words_of_c_cannot_start_names() {
+    let m = model(&recipes()[1]);
+    for prefix in ["math", "float", "example_main", "template"] {
+        let options = ExportOptions {
+            single: false,
+            prefix: Some(prefix.to_owned()),
+        };
+        let error = exporters::code::c_files(&m, &options)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(&format!("`{prefix}_model` could")),
+            "{error}"
+        );
+    }
 }

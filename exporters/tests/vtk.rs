@@ -57,7 +57,7 @@ fn meshio_reads_the_same_bits_and_names() {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("modes.vtu");
-    write_vtu(&mesh, &path).expect("a file");
+    write_vtu(&mesh, &path, &exporters::Guard::default()).expect("a file");
     let read = tools::run(Command::new("python3").args(["-c", SCRIPT]).arg(&path));
     let expected = [
         bits(&mesh.nodes),

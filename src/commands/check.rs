@@ -49,7 +49,7 @@ impl Verdict {
         Self {
             missing: model.missing_regions(),
             short: model.short_boxes().map(ShortBox::from).collect(),
-            reached: model.reaches(&report.errors),
+            reached: report.compared > 0 && report.failed == 0 && model.reaches(&report.errors),
             report,
         }
     }
@@ -118,10 +118,14 @@ impl Verdict {
             "{}",
             if self.reached {
                 "within the model's tolerances"
-            } else if self.missing.is_empty() {
-                "a tolerance of the model is exceeded"
-            } else {
+            } else if !self.missing.is_empty() {
                 "part of the domain has no model"
+            } else if report.compared == 0 {
+                "no point could be compared"
+            } else if report.failed > 0 {
+                "the full model fails where the reduced one has values"
+            } else {
+                "a tolerance of the model is exceeded"
             }
         );
         out

@@ -18,7 +18,8 @@ pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
         single: args.single,
         prefix: args.prefix.clone(),
     };
-    exporters::export(&model, format, &args.output, &options)
+    let guard = super::guard(&[&args.model], None, args.force);
+    exporters::export(&model, format, &args.output, &options, &guard)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     super::tell_written(&model, &args.output, args.json)
 }

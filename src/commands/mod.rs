@@ -17,6 +17,7 @@ mod validate;
 use crate::args::{Args, Command};
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::talk;
+use exporters::Guard;
 use reducer::approximation::{LocalModel, PATH};
 use reducer::description::mechanism::Mechanism;
 use reducer::description::{closest, load};
@@ -24,6 +25,9 @@ use reducer::reduced_model::ReducedModel;
 use reducer::sampling::SampleSource;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+
+/// Most threads of `--jobs`.
+const MOST_THREADS: usize = 1024;
 
 /// How a command ended when it could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,11 +131,34 @@ fn tell_written(model: &ReducedModel, output: &Path, json: bool) -> Result<Outco
     Ok(Outcome::Done)
 }
 
+/// What a command must not replace: the files that it reads, and without `force` those of others.
+fn guard(read: &[&Path], mechanism: Option<&Mechanism>, force: bool) -> Guard {
+    let sources = mechanism.into_iter().flat_map(|m| &m.sources);
+    let included = sources.map(|source| PathBuf::from(&source.path));
+    Guard {
+        inputs: (read.iter().map(|path| path.to_path_buf()))
+            .chain(included)
+            .collect(),
+        force,
+    }
+}
+
+/// Refuses an output file before the work that it is to hold.
+fn allow(guard: &Guard, output: &Path) -> Result<(), Failure> {
+    guard
+        .allow(output)
+        .map_err(|e| Failure::one(CommandError::from(e)))
+}
+
 /// Sets the number of threads of all parallel work.
 fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
     let Some(jobs) = jobs else { return Ok(()) };
     if jobs == 0 {
         return Err(Failure::one(CommandError::NoThreads));
+    }
+    if jobs > MOST_THREADS {
+        let limit = MOST_THREADS;
+        return Err(Failure::one(CommandError::TooManyThreads { jobs, limit }));
     }
     // The pool exists already only if this was called before, with the same number.
     let _ = rayon::ThreadPoolBuilder::new()

@@ -16,6 +16,10 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
     mechanism
         .check_configuration(&args.at.0)
         .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    let guard = super::guard(&[], Some(&mechanism), args.force);
+    if let Some(path) = &args.output {
+        super::allow(&guard, path)?;
+    }
     let reducer = LocalReducer::new(&mechanism).map_err(fail)?;
     let portrait = reducer.portrait(&args.at.0).map_err(fail)?;
     let names = reducer.coordinate_names(&mechanism);
@@ -29,7 +33,7 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
                 .zip(portrait.modes.iter().map(|m| m.displacement.clone()))
                 .collect(),
         };
-        write_vtu(&mesh, path).map_err(|e| Failure::one(CommandError::from(e)))?;
+        write_vtu(&mesh, path, &guard).map_err(|e| Failure::one(CommandError::from(e)))?;
     }
     let missing = if portrait.internal_hz.is_empty() {
         Vec::new()

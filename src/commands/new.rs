@@ -46,7 +46,8 @@ impl Explain for NewError {
     fn help(&self) -> Option<String> {
         Some(match self {
             Self::Name { .. } => {
-                "use letters, digits and _, a letter first, at most 100 characters".to_owned()
+                "use letters, digits and _, a letter first, at most 100 characters, and no word of C"
+                    .to_owned()
             }
             Self::Exists { .. } => "choose another name, or move the file away".to_owned(),
             Self::Io { source, .. } => diagnostics::of_unwritable(source).to_owned(),
@@ -91,7 +92,8 @@ fn place(typed: &Path) -> Result<(PathBuf, String), NewError> {
     let valid = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && name.len() <= 100
-        && name != "ground";
+        && name != "ground"
+        && exporters::code::check_name(&name).is_ok();
     if valid {
         Ok((path.clone(), name.into_owned()))
     } else {

@@ -28,6 +28,11 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         None => PathBuf::from(format!("{}-reduced", mechanism.name)),
     };
     must_be_folder(&folder)?;
+    let guard = super::guard(&[], Some(&mechanism), args.force);
+    let options = ExportOptions::default();
+    // What would refuse the files is found before the long work.
+    exporters::check_all(&mechanism.name, &folder, &options, &guard)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     super::use_threads(args.jobs)?;
     let source = super::source_of(&mechanism)?;
     let mut database = if args.fresh {
@@ -56,7 +61,7 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     let mut survey = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
     survey.history.clone_from(&summary.history);
     let (written, unrepresented) = rayon::join(
-        || exporters::write_all(&model, Some(&survey), &folder, &ExportOptions::default()),
+        || exporters::write_all(&model, Some(&survey), &folder, &options, &guard),
         || source.unrepresented_modes(),
     );
     written.map_err(|e| Failure::one(CommandError::from(e)))?;

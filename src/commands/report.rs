@@ -3,6 +3,7 @@
 use super::Outcome;
 use crate::args::ReportArgs;
 use crate::diagnostics::{CommandError, Failure};
+use reducer::description::mechanism::Mechanism;
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::{Survey, survey};
 use std::path::Path;
@@ -11,29 +12,36 @@ use std::path::Path;
 pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
     super::use_threads(args.jobs)?;
-    let survey = match &args.mechanism {
-        Some(path) => Some(Survey {
-            history: exporters::read_history(&model, &args.model).map_err(|error| {
-                let path = args.model.clone();
-                Failure::one(CommandError::Read { path, error })
-            })?,
-            ..survey_of(&model, path)?
-        }),
-        None => None,
-    };
     let path = match &args.output {
         Some(path) => path.clone(),
         None => args.model.with_file_name("report.html"),
     };
-    exporters::write_report(&model, survey.as_ref(), &path)
+    let mechanism = mechanism_of(args.mechanism.as_deref())?;
+    let guard = super::guard(&[&args.model], mechanism.as_ref(), args.force);
+    super::allow(&guard, &path)?;
+    let survey = match &mechanism {
+        Some(mechanism) => Some(Survey {
+            history: exporters::read_history(&model, &args.model).map_err(|error| {
+                let path = args.model.clone();
+                Failure::one(CommandError::Read { path, error })
+            })?,
+            ..survey_of(&model, mechanism)?
+        }),
+        None => None,
+    };
+    exporters::write_report(&model, survey.as_ref(), &path, &guard)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     super::tell_written(&model, &path, args.json)
 }
 
-/// Looks at the full model of a mechanism file beside a reduced one.
-pub(super) fn survey_of(model: &ReducedModel, file: &Path) -> Result<Survey, Failure> {
-    let mechanism = super::read_mechanism(file)?;
-    let source = super::source_of(&mechanism)?;
+/// The mechanism, where its file is given.
+pub(super) fn mechanism_of(file: Option<&Path>) -> Result<Option<Mechanism>, Failure> {
+    file.map(super::read_mechanism).transpose()
+}
+
+/// Looks at the full model of a mechanism beside a reduced one.
+pub(super) fn survey_of(model: &ReducedModel, mechanism: &Mechanism) -> Result<Survey, Failure> {
+    let source = super::source_of(mechanism)?;
     super::same_coordinates(model, &source)?;
     survey(model, &source).map_err(|e| Failure::one(CommandError::from(e)))
 }

@@ -2,14 +2,17 @@
 
 use super::Outcome;
 use crate::args::ValidateArgs;
-use crate::diagnostics::{self, Failure};
+use crate::diagnostics::{self, CommandError, Failure};
 use reducer::description::mechanism::{BodyKind, Mechanism};
-use reducer::reduction::{LocalReducer, ReductionError};
+use reducer::reduction::LocalReducer;
+use reducer::sampling::{SamplingError, check_sizes};
 use serde_json::json;
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
+    exporters::code::check_name(&mechanism.name)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     let theta = args.at.as_ref().map(|theta| theta.0.as_slice());
     if let Some(theta) = theta {
         mechanism
@@ -39,8 +42,9 @@ struct Built {
 
 impl Built {
     /// Assembles the mechanism at home and, where given, at θ.
-    fn new(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Self, ReductionError> {
+    fn new(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Self, SamplingError> {
         let reducer = LocalReducer::new(mechanism)?;
+        check_sizes(mechanism, &reducer)?;
         let waypoints = match theta {
             Some(theta) => Some(reducer.evaluate(theta)?.waypoints),
             None => None,

@@ -48,6 +48,16 @@ fn words_in_the_wrong_place() {
             "no_points",
             &["check", "m.json", "m.toml", "--samples", "0"],
         ),
+        (
+            "too_many_points",
+            &[
+                "check",
+                "m.json",
+                "m.toml",
+                "--samples",
+                "18446744073709551615",
+            ],
+        ),
         ("quiet_and_verbose", &["validate", "m.toml", "-q", "-v"]),
         (
             "fresh_and_stored",
@@ -86,6 +96,17 @@ fn outputs_that_cannot_be_written() {
             &["four_bar.toml", "-o", "out", "--samples-dir", "file"],
         ),
         ("no_threads", &["four_bar.toml", "-o", "out", "--jobs", "0"]),
+        (
+            "too_many_threads",
+            &["four_bar.toml", "-o", "out", "--jobs", "1000000"],
+        ),
+        (
+            "export_reserved",
+            &[
+                "export", model, "--format", "c", "-o", "c", "--prefix", "math",
+            ],
+        ),
+        ("new_reserved", &["new", "example_main", "--from", "serial"]),
         (
             "export_onto_file",
             &["export", model, "--format", "c", "-o", "file"],

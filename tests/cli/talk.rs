@@ -249,3 +249,77 @@ fn a_closed_output_is_an_error_not_a_panic() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("the result cannot be written"));
 }
+
+/// Who reads the start of a result and closes the pipe has read enough.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = folder_with_model();
+    for words in [
+        &["local", "four_bar.toml", "--at", "0"][..],
+        &["four_bar.toml", "-o", "again", "--fresh"],
+        &["completions", "bash"],
+    ] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = command(folder.path(), words)
+            .stdout(writer)
+            .output()
+            .expect("the program");
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        assert_eq!(text(&output.stderr), "", "{words:?}");
+    }
+    assert!(folder.path().join("again/model.json").exists());
+}
+
+#[test]
+fn names_and_texts_do_not_command_the_terminal() {
+    let folder = folder_with_model();
+    let model = std::fs::read_to_string(folder.path().join("made/model.json")).expect("a model");
+    let changed = model.replacen("\"four_bar_rigid\"", "\"a\\u001b[2Jb\\u009bc\"", 1);
+    assert_ne!(changed, model);
+    std::fs::write(folder.path().join("odd.json"), changed).expect("a file");
+    let bad = "format = 1\n\"k\\u001b[31mey\" = 1\n# raw \u{1b}[2J\n";
+    std::fs::write(folder.path().join("bad.toml"), bad).expect("a file");
+    for words in [
+        &["eval", "odd.json", "--at", "0", "-v"][..],
+        &["validate", "bad.toml"],
+        &["check", "odd.json", "bad.toml"],
+    ] {
+        let output = reduce(folder.path(), words);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        let commands = |c: char| c.is_control() && c != '\n';
+        assert!(!all.contains(commands), "{words:?}: {all:?}");
+    }
+    let output = reduce(folder.path(), &["eval", "odd.json", "--at", "0"]);
+    assert!(
+        text(&output.stdout).starts_with("a?[2Jb·c at"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_check_that_compares_nothing_has_not_passed() {
+    let folder = crate::support::folder();
+    let path = folder.path().join("four_bar.toml");
+    let mut mechanism = std::fs::read_to_string(&path).expect("a file");
+    mechanism
+        .push_str("\n[domain]\ninequalities = [{ coefficients = { theta = 1 }, at_least = 0 }]\n");
+    std::fs::write(&path, mechanism).expect("a file");
+    let made = reduce(folder.path(), &["four_bar.toml", "-o", "made", "--fresh"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let mut nothing = 0;
+    for seed in 1..=8 {
+        let seed = seed.to_string();
+        let check = ["check", "made/model.json", "four_bar.toml", "--json"];
+        let one = [&check[..], &["--samples", "1", "--seed", &seed]].concat();
+        let output = reduce(folder.path(), &one);
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        if document["compared"] == 0 {
+            nothing += 1;
+            assert_eq!(document["reached"], false);
+            assert_eq!(output.status.code(), Some(1));
+        }
+    }
+    assert!(nothing > 0, "every seed was inside");
+}

@@ -2,5 +2,6 @@
 
 mod fuzz;
 mod json;
+mod pipes;
 mod refusals;
 mod support;

@@ -268,3 +268,22 @@ fn mechanisms_that_leave_their_plane() {
     );
     refused("gravity_out_of_plane", &tilted, "validate", &[]);
 }
+
+#[test]
+fn sizes_that_no_model_may_have() {
+    let outputs: String = (0..255)
+        .map(|i| format!("\n[[output]]\nname = \"P{i}\"\nat = \"crank.to\"\n"))
+        .collect();
+    let many = changed("four_bar_rigid.toml", &[]) + &outputs;
+    refused("too_many_outputs", &many, "validate", &[]);
+    let modes = ("internal_modes = 5", "internal_modes = 70");
+    let elements = ("elements = 4", "elements = 20");
+    let many = changed("four_bar.toml", &[modes, elements]);
+    refused("too_many_generalised", &many, "validate", &[]);
+}
+
+#[test]
+fn a_name_that_generated_code_cannot_have() {
+    let named = changed("four_bar_rigid.toml", &[("\"four_bar_rigid\"", "\"math\"")]);
+    refused("reserved_name", &named, "validate", &[]);
+}

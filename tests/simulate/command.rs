@@ -2,9 +2,9 @@
 
 use crate::support::{reduce_in, scenario_file, shown};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
 
 /// The rigid Orthoglide with its x slider moved from 0.1 m to `to` in 0.2 s.
 fn orthoglide(to: f64) -> String {
@@ -195,31 +195,86 @@ fn a_model_file_is_used_as_it_is_and_another_mechanism_is_refused() {
     assert_eq!(refusal["valid"], false);
 }
 
+/// A run that tells its steps.
+#[cfg(unix)]
+fn simulation(path: &Path, target: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_reduce"))
+        .args(["simulate", path.to_str().unwrap(), "--json", "-v", "-o"])
+        .arg(target)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Reads steps until one of them says `step`.
+#[cfg(unix)]
+fn wait_for(child: &mut Child, step: &str) {
+    let told = BufReader::new(child.stderr.as_mut().unwrap());
+    let found = told.lines().any(|line| line.unwrap().contains(step));
+    assert!(found, "ended before `{step}`");
+}
+
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// A reduction that takes minutes; Ctrl-C ends it where it is.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_reduction_ends_and_leaves_earlier_files() {
+    use std::os::unix::process::ExitStatusExt;
+    let text = orthoglide(0.2).replace(
+        "[full]",
+        "[override.approximation]\ntolerance = 1e-7\n\n[full]",
+    );
+    let (folder, path) = scenario_file("slow.toml", &text);
+    let target = folder.path().join("out");
+    std::fs::create_dir(&target).unwrap();
+    let earlier = "time,energy.kinetic,energy.potential\n0,0,0\n";
+    std::fs::write(target.join("full.csv"), earlier).unwrap();
+    let mut child = simulation(&path, &target);
+    wait_for(&mut child, "refining");
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(2), "ended by Ctrl-C");
+    assert_eq!(
+        std::fs::read_to_string(target.join("full.csv")).unwrap(),
+        earlier
+    );
+    assert!(!target.join("reduced.csv").exists());
+}
+
+#[test]
+fn a_table_that_the_scenario_reads_is_not_replaced() {
+    let text = orthoglide(0.2).replace(
+        "motion = 0.1\n\n[[drive]]\ncoordinate = \"z",
+        "motion = { table = { file = \"out/full.csv\" } }\n\n[[drive]]\ncoordinate = \"z",
+    );
+    let (folder, path) = scenario_file("again.toml", &text);
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    let table = "time,energy.kinetic,energy.potential\n0,0.1,0\n1,0.1,0\n";
+    let file = folder.path().join("out/full.csv");
+    std::fs::write(&file, table).unwrap();
+    let words = ["simulate", path.to_str().unwrap(), "-o", "out", "--force"];
+    let output = reduce_in(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(shown(&output.stderr).contains("is read by the same"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), table);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_was_computed() {
     let text = orthoglide(0.2).replace("step = 2e-3", "step = 1e-7");
     let (folder, path) = scenario_file("long.toml", &text);
     let target = folder.path().join("out");
-    let child = Command::new(env!("CARGO_BIN_EXE_reduce"))
-        .args(["simulate", path.to_str().unwrap(), "--json", "-o"])
-        .arg(&target)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Samples are stored once Ctrl-C is listened to.
-    let start = Instant::now();
-    while !target.join(".samples").exists() && start.elapsed() < Duration::from_secs(120) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let id = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let mut child = simulation(&path, &target);
+    wait_for(&mut child, "running both models");
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -11,3 +11,4 @@ mod reduced;
 mod schema;
 mod signals;
 mod support;
+mod tables;

@@ -5,6 +5,7 @@ use super::cost::Costs;
 use super::facts::{facts, prefix, render};
 use super::groups::code_plan;
 use super::printer::Printer;
+use super::reserved::target;
 use crate::{ExportOptions, WriteError};
 use minijinja::{Value, context};
 use reducer::reduced_model::ReducedModel;
@@ -105,10 +106,28 @@ const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Files and their templates.
+fn named(prefix: &str) -> [(String, &'static str); 7] {
+    [
+        (format!("{prefix}.h"), "header.h"),
+        (format!("{prefix}.c"), "source.c"),
+        (format!("{prefix}_tables.h"), "tables.h"),
+        (format!("{prefix}_selftest.c"), "selftest.c"),
+        ("example_main.c".to_owned(), "example_main.c"),
+        ("CMakeLists.txt".to_owned(), "CMakeLists.txt"),
+        ("README.md".to_owned(), "README.md"),
+    ]
+}
+
+/// Names of the files that [`c_files`] gives.
+pub(crate) fn c_names(prefix: &str) -> Vec<String> {
+    named(prefix).map(|(name, _)| name).to_vec()
+}
+
 /// The folder of C source: header, source and its tables, self-test, example, CMake file and README.
 pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
     let plan = code_plan(model)?;
-    let prefix = prefix(model, options)?;
+    let prefix = prefix(&model.layout.name, options)?;
     let text = Printer {
         single: options.single,
         suffix: "f",
@@ -128,22 +147,14 @@ pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFi
     };
     let facts = context! {
         functions,
+        target => target(&prefix),
         real,
         sqrt => root,
         real_max => format!("{limit}_MAX"),
         real_epsilon => format!("{limit}_EPSILON"),
         ..shared
     };
-    let files: [(String, &'static str); 7] = [
-        (format!("{prefix}.h"), "header.h"),
-        (format!("{prefix}.c"), "source.c"),
-        (format!("{prefix}_tables.h"), "tables.h"),
-        (format!("{prefix}_selftest.c"), "selftest.c"),
-        ("example_main.c".to_owned(), "example_main.c"),
-        ("CMakeLists.txt".to_owned(), "CMakeLists.txt"),
-        ("README.md".to_owned(), "README.md"),
-    ];
-    files
+    named(&prefix)
         .into_iter()
         .map(|(name, template)| Ok((name, render(TEMPLATES, template, &facts, &prefix)?)))
         .collect()

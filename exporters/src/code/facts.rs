@@ -16,23 +16,22 @@ use std::collections::BTreeMap;
 const WRITTEN_OUT: usize = 128;
 
 /// Prefix of all names.
-pub(super) fn prefix(model: &ReducedModel, options: &ExportOptions) -> Result<String, WriteError> {
+pub(crate) fn prefix(name: &str, options: &ExportOptions) -> Result<String, WriteError> {
     let prefix = match &options.prefix {
         Some(given) => given.clone(),
-        None => super::literal::identifier(&model.layout.name)
-            .chars()
-            .take(40)
-            .collect(),
+        None => super::literal::identifier(name).chars().take(40).collect(),
     };
     let proper = prefix.len() <= 40
         && prefix.starts_with(|c: char| c.is_ascii_alphabetic())
         && prefix
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if proper {
-        Ok(prefix)
-    } else {
-        Err(WriteError::Prefix { prefix })
+    if !proper {
+        return Err(WriteError::Prefix { prefix });
+    }
+    match super::reserved::reserved(&prefix) {
+        Some(what) => Err(WriteError::Reserved { prefix, what }),
+        None => Ok(prefix),
     }
 }
 

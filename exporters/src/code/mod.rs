@@ -10,15 +10,24 @@ mod facts;
 mod groups;
 mod literal;
 mod printer;
+mod reserved;
 mod rust;
 mod samples;
 mod single;
 
 pub use c::c_files;
+pub(crate) use c::c_names;
+pub(crate) use facts::prefix;
 pub use rust::rust_files;
+pub(crate) use rust::rust_names;
 
-use crate::WriteError;
+use crate::{ExportOptions, WriteError};
 use reducer::reduced_model::ReducedModel;
+
+/// Refuses a model's name that generated source cannot start with.
+pub fn check_name(name: &str) -> Result<(), WriteError> {
+    facts::prefix(name, &ExportOptions::default()).map(|_| ())
+}
 
 /// Files of generated source: relative path and content.
 pub type SourceFiles = Vec<(String, Vec<u8>)>;

@@ -91,13 +91,32 @@ const FUNCTIONS: &[[&str; 4]] = &[
     ],
 ];
 
+/// Files of the crate besides the kernel, and their templates.
+const NAMED: [(&str, &str); 7] = [
+    ("Cargo.toml", "Cargo.toml"),
+    ("README.md", "README.md"),
+    ("src/lib.rs", "lib.rs"),
+    ("src/kernel/mod.rs", "kernel.rs"),
+    ("src/selftest.rs", "selftest.rs"),
+    ("src/tables.rs", "tables.rs"),
+    ("tests/selftest.rs", "selftest_run.rs"),
+];
+
+/// Names of the files that [`rust_files`] gives.
+pub(crate) fn rust_names() -> Vec<String> {
+    let own = NAMED.iter().map(|(name, _)| (*name).to_owned());
+    let kernel = kernel::SOURCE.iter();
+    own.chain(kernel.map(|(name, _)| format!("src/kernel/{name}")))
+        .collect()
+}
+
 /// The folder of a crate: manifest, README and source.
 pub fn rust_files(
     model: &ReducedModel,
     options: &ExportOptions,
 ) -> Result<SourceFiles, WriteError> {
     let plan = code_plan(model)?;
-    let prefix = prefix(model, options)?;
+    let prefix = prefix(&model.layout.name, options)?;
     let text = Printer {
         single: options.single,
         suffix: "",
@@ -124,16 +143,7 @@ pub fn rust_files(
         code => table_facts(&plan, text, &costs)?,
         ..shared
     };
-    let templates = [
-        ("Cargo.toml", "Cargo.toml"),
-        ("README.md", "README.md"),
-        ("src/lib.rs", "lib.rs"),
-        ("src/kernel/mod.rs", "kernel.rs"),
-        ("src/selftest.rs", "selftest.rs"),
-        ("src/tables.rs", "tables.rs"),
-        ("tests/selftest.rs", "selftest_run.rs"),
-    ];
-    let own = templates.into_iter().map(|(name, template)| {
+    let own = NAMED.into_iter().map(|(name, template)| {
         let bytes = render(TEMPLATES, template, &facts, &prefix)?;
         Ok((name.to_owned(), bytes))
     });

@@ -12,9 +12,11 @@ mod encode;
 mod library;
 mod pure;
 
+use crate::export::read_bounded;
 use crate::{ReadError, WriteError};
 use content::{Array, Content};
 use reducer::reduced_model::{FORMAT, ReducedModel};
+use std::path::Path;
 
 /// Most bytes of an HDF5 model that are read.
 pub const LARGEST: u64 = 256 << 20;
@@ -105,6 +107,12 @@ pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
 /// Reads and validates a model, by the default backend.
 pub fn from_bytes(bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
     Backend::default().from_bytes(bytes)
+}
+
+/// The file is a model, if only one of another version.
+pub(crate) fn is_model(path: &Path) -> bool {
+    let read = read_bounded(path, LARGEST).and_then(from_bytes);
+    matches!(read, Ok(_) | Err(ReadError::Format { .. }))
 }
 
 fn has_zero_byte(array: &Array) -> bool {

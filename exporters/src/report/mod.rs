@@ -17,6 +17,9 @@ use crate::WriteError;
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::Survey;
 
+/// By which a file is known as one of these.
+pub(crate) const MARK: &str = "<meta name=\"generator\" content=\"reduce\">";
+
 /// The report of a model; with a survey of the full model, everything is shown beside it.
 pub fn to_html(model: &ReducedModel, survey: Option<&Survey>) -> Result<Vec<u8>, WriteError> {
     model.validate()?;

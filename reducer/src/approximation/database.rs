@@ -60,7 +60,7 @@ impl SampleDatabase {
         let mut segments: Vec<PathBuf> = read_dir(folder)
             .map_err(failed("cannot be listed"))?
             .filter_map(|entry| entry.ok().map(|e| e.path()))
-            .filter(|path| path.extension().is_some_and(|e| e == "samples"))
+            .filter(|path| path.extension().is_some_and(|e| e == "samples") && path.is_file())
             .collect();
         segments.sort();
         let mut known = BTreeMap::new();

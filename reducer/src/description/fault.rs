@@ -65,6 +65,8 @@ pub enum FaultKind {
     Unreadable { path: String, reason: String },
     #[error("`{path}` is a folder, not a mechanism file")]
     Folder { path: String },
+    #[error("`{path}` is a pipe or a device, not a file")]
+    NotAFile { path: String },
     #[error("`{path}` is larger than {limit} bytes")]
     TooLarge { path: String, limit: usize },
     #[error("`{path}` is not UTF-8 text: byte {offset} cannot be decoded")]
@@ -235,6 +237,7 @@ impl FaultKind {
         let text = match self {
             Self::Unreadable { .. } => "check the path and the permissions".into(),
             Self::Folder { .. } => "give the path of a TOML file inside it".into(),
+            Self::NotAFile { .. } => "save what it gives to a file, and give that".into(),
             Self::TooLarge { .. } | Self::NotText { .. } => {
                 "check that this is the mechanism file: a TOML text of a few kilobytes".into()
             }

@@ -19,8 +19,13 @@ const MAX_INCLUDE_DEPTH: usize = 16;
 /// Gives the bytes of an included file; the path is relative to the main file's folder.
 pub type Resolver<'a> = dyn Fn(&Path) -> Result<Vec<u8>, FaultKind> + 'a;
 
-/// Reads a file, but no more than one byte beyond what the format allows.
+/// Reads a file of the format.
 pub fn read(path: &Path) -> Result<Vec<u8>, FaultKind> {
+    read_up_to(path, MAX_BYTES)
+}
+
+/// Reads a file of at most `limit` bytes; pipes and devices, which may never end, are refused.
+pub(crate) fn read_up_to(path: &Path, limit: usize) -> Result<Vec<u8>, FaultKind> {
     let label = path.display().to_string();
     let unreadable = |error: std::io::Error| FaultKind::Unreadable {
         path: label.clone(),
@@ -30,13 +35,21 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FaultKind> {
             _ => error.to_string(),
         },
     };
-    if path.is_dir() {
+    // Before it is opened: to open a pipe is to wait for its other end.
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if about.is_dir() {
         return Err(FaultKind::Folder { path: label });
+    }
+    if !about.is_file() {
+        return Err(FaultKind::NotAFile { path: label });
     }
     let mut bytes = Vec::new();
     std::fs::File::open(path)
-        .and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
+    if bytes.len() > limit {
+        return Err(FaultKind::TooLarge { path: label, limit });
+    }
     Ok(bytes)
 }
 

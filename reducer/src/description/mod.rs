@@ -21,6 +21,7 @@ pub(crate) mod suggest;
 
 pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
+pub(crate) use files::read_up_to;
 pub use files::{MAX_BYTES, Resolver, read};
 pub use overrides::Overrides;
 pub use schema::schema;

@@ -14,6 +14,7 @@ use crate::error::Explain;
 use crate::kinematics::KinematicsError;
 use crate::reduced_model::{
     CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
+    limits,
 };
 use crate::reduction::{Coefficients, LocalReducer, ReductionError};
 use fingerprint::fingerprint;
@@ -29,6 +30,14 @@ pub enum SamplingError {
     Unbounded { coordinate: String, origin: Origin },
     #[error("mass `{mass}` stays free in the reduced model, but no output is at its point")]
     PayloadWithoutOutput { mass: String, origin: Origin },
+    #[error("{found} {what}; a reduced model has at most {limit}")]
+    TooLarge {
+        what: &'static str,
+        found: usize,
+        limit: usize,
+        /// The first part beyond the limit; none where a sum is.
+        origin: Option<Origin>,
+    },
     #[error(transparent)]
     Path(#[from] PathError),
 }
@@ -40,6 +49,7 @@ impl Explain for SamplingError {
             Self::Unbounded { origin, .. } | Self::PayloadWithoutOutput { origin, .. } => {
                 Some(origin)
             }
+            Self::TooLarge { origin, .. } => origin.as_ref(),
             Self::Path(_) => None,
         }
     }
@@ -51,9 +61,56 @@ impl Explain for SamplingError {
             Self::PayloadWithoutOutput { .. } => {
                 Some("add an `[[output]]` at the same point, or remove `runtime`".into())
             }
+            Self::TooLarge { what, .. } => Some(match *what {
+                RIGID => "lock some of the actuators, or reduce along a `trajectory`".into(),
+                COORDINATES => "keep fewer internal modes, or load fewer points".into(),
+                what => format!("leave out some of the {what}"),
+            }),
             Self::Path(_) => None,
         }
     }
+}
+
+const RIGID: &str = "actuated coordinates";
+const COORDINATES: &str = "generalised coordinates";
+
+/// Refuses sizes that no reduced model may have, before anything is sampled.
+pub fn check_sizes(mechanism: &Mechanism, reducer: &LocalReducer) -> Result<(), SamplingError> {
+    let along_path = mechanism.approximation.trajectory.is_some();
+    // Along a path its place is the only actuated coordinate of the model.
+    let actuated = &mechanism.coordinates[..if along_path {
+        1
+    } else {
+        mechanism.coordinates.len()
+    }];
+    let beyond = |what, found, limit, origin: Option<&Origin>| {
+        let origin = origin.cloned();
+        (found > limit).then_some(SamplingError::TooLarge {
+            what,
+            found,
+            limit,
+            origin,
+        })
+    };
+    let outputs = mechanism.outputs.get(limits::OUTPUTS).map(|o| &o.origin);
+    let loaded = mechanism.loaded.get(limits::OUTPUTS).map(|l| &l.origin);
+    let rigid = actuated.get(limits::RIGID).map(|c| &c.origin);
+    let all = actuated.len() + mechanism.loaded.len() + reducer.reference().shapes.ncols();
+    [
+        beyond(RIGID, actuated.len(), limits::RIGID, rigid),
+        beyond("outputs", mechanism.outputs.len(), limits::OUTPUTS, outputs),
+        beyond(
+            "loaded directions",
+            mechanism.loaded.len(),
+            limits::OUTPUTS,
+            loaded,
+        ),
+        beyond(COORDINATES, all, limits::COORDINATES, None),
+    ]
+    .into_iter()
+    .flatten()
+    .next()
+    .map_or(Ok(()), Err)
 }
 
 /// A mechanism with its exact reduction.
@@ -69,6 +126,7 @@ impl MechanismModel {
         let domain = domain(mechanism)?;
         let parameters = parameters(mechanism)?;
         let reducer = LocalReducer::new(mechanism)?;
+        check_sizes(mechanism, &reducer)?;
         let layout = ModelLayout {
             name: mechanism.name.clone(),
             coordinates: coordinates(mechanism, &reducer),

@@ -8,6 +8,8 @@ use super::Outcome;
 use crate::args::SimulateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
+use crate::talk;
+use exporters::Guard;
 use interrupt::Interrupt;
 use reducer::approximation::{LocalModel, SampleDatabase};
 use reducer::dynamics::along::AlongPath;
@@ -26,6 +28,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use summary::Summary;
 
+const FULL: &str = "full.csv";
+const REDUCED: &str = "reduced.csv";
+const CHART: &str = "comparison.svg";
+
 /// A run of one model.
 struct Run<R, E> {
     record: Record,
@@ -41,13 +47,19 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-simulation", scenario.name)),
     };
+    let guard = guard(args, &scenario);
+    for name in [FULL, REDUCED, CHART] {
+        super::allow(&guard, &folder.join(name))?;
+    }
     super::use_threads(args.jobs)?;
     let mechanism = &scenario.mechanism;
     let source = super::source_of(mechanism)?;
-    let interrupt = Interrupt::listen()?;
     let progress = Progress::new();
     let (model, reduction_seconds) = reduced_model(&scenario, &source, &folder, &progress)?;
     super::same_coordinates(&model, &source)?;
+    // Until here Ctrl-C ends the program: there is nothing to keep but samples, which are stored.
+    let interrupt = Interrupt::listen()?;
+    talk::step("running both models");
     let along = source.path().map(|p| AlongPath::new(p, &scenario.drives));
     let full = run_full(&scenario, &source, along.as_ref(), &progress, &interrupt);
     let settings = ReducedSettings {
@@ -56,7 +68,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     };
     let reduced = run_reduced(&scenario, &settings, &model, &full.record, &interrupt)?;
     drop(progress);
-    write(&folder, &scenario, &full.record, &reduced.record)?;
+    write(&folder, &scenario, &full.record, &reduced.record, &guard)?;
     let report = match &full.result {
         Ok(report) => *report,
         Err(error) => {
@@ -88,6 +100,19 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::FellShort
     })
+}
+
+/// What must not be replaced: the scenario, its mechanism, its model and its tables.
+fn guard(args: &SimulateArgs, scenario: &Scenario) -> Guard {
+    let folder = args.scenario.parent().unwrap_or(Path::new(""));
+    // Tables are known by their paths from the scenario, other sources by those from here.
+    let sources = scenario.sources.iter();
+    let read: Vec<PathBuf> = sources
+        .flat_map(|source| [PathBuf::from(&source.path), folder.join(&source.path)])
+        .chain(scenario.model.clone())
+        .collect();
+    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    super::guard(&read, None, args.force)
 }
 
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.
@@ -201,14 +226,15 @@ fn write(
     scenario: &Scenario,
     full: &Record,
     reduced: &Record,
+    guard: &Guard,
 ) -> Result<(), Failure> {
     let files = [
-        ("full.csv".to_owned(), full.to_csv().into_bytes()),
-        ("reduced.csv".to_owned(), reduced.to_csv().into_bytes()),
+        (FULL.to_owned(), full.to_csv().into_bytes()),
+        (REDUCED.to_owned(), reduced.to_csv().into_bytes()),
         (
-            "comparison.svg".to_owned(),
+            CHART.to_owned(),
             chart::draw(&scenario.name, full, reduced).into_bytes(),
         ),
     ];
-    exporters::write_set(folder, &files).map_err(|e| Failure::one(CommandError::from(e)))
+    exporters::write_set(folder, &files, guard).map_err(|e| Failure::one(CommandError::from(e)))
 }

@@ -71,6 +71,8 @@ pub enum ScenarioFaultKind {
     TooShort { rows: usize },
     #[error("the table's first row has no names of columns")]
     NoHeader,
+    #[error("the table `{path}` is larger than {limit} bytes")]
+    LargeTable { path: String, limit: usize },
     #[error("the table cannot be read: {reason}")]
     BadTable { reason: String },
 }
@@ -112,6 +114,9 @@ impl Explain for ScenarioFault {
             Kind::NoHeader => {
                 "name the columns in the first row, or leave `column` out for the second column"
                     .into()
+            }
+            Kind::LargeTable { .. } => {
+                "leave out rows: a smooth curve goes through what is between them".into()
             }
             Kind::BadTable { .. } => "write rows of numbers separated by commas".into(),
         })

@@ -19,13 +19,16 @@ use super::drives::Drives;
 use super::full::{FullSettings, Initial};
 use super::reduced::ReducedSettings;
 use crate::description::mechanism::{Mechanism, Origin, Source};
-use crate::description::{Fault, FaultKind, MAX_BYTES, Overrides, parse_with, read, schema};
+use crate::description::{Fault, FaultKind, Overrides, parse_with, read, read_up_to, schema};
 use format::ScenarioFile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Largest table of a signal in bytes.
+pub const MAX_TABLE_BYTES: usize = 64 << 20;
 
 /// A quantity of an output point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,17 +158,11 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioFaults> {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let name = stem.unwrap_or("scenario").to_owned();
     resolve::resolve(&file, name, mechanism, own, &folder, &|table: &Path| {
-        read(&folder.join(table))
+        read_up_to(&folder.join(table), MAX_TABLE_BYTES)
     })
 }
 
 fn decode(bytes: Vec<u8>, label: &str) -> Result<String, FaultKind> {
-    if bytes.len() > MAX_BYTES {
-        return Err(FaultKind::TooLarge {
-            path: label.to_owned(),
-            limit: MAX_BYTES,
-        });
-    }
     String::from_utf8(bytes).map_err(|error| FaultKind::NotText {
         path: label.to_owned(),
         offset: error.utf8_error().valid_up_to(),

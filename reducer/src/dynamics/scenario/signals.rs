@@ -191,6 +191,11 @@ impl Reader<'_> {
         let origin = self.origin(&written.file.span);
         let bytes = match (self.resolver)(Path::new(&written.file.value)) {
             Ok(bytes) => bytes,
+            Err(FaultKind::TooLarge { path, limit }) => {
+                let kind = ScenarioFaultKind::LargeTable { path, limit };
+                self.own_fault(&written.file.span, kind);
+                return None;
+            }
             Err(kind) => {
                 self.fault(&written.file.span, kind);
                 return None;
