@@ -275,7 +275,7 @@ else:
 
 #[test]
 fn datasets_that_lie_about_size_place_or_type_are_refused() {
-    if !has_h5py() {
+    if !tools::H5PY.is_done() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -314,11 +314,6 @@ fn datasets_that_lie_about_size_place_or_type_are_refused() {
     }
 }
 
-/// Whether Python can read HDF5; says so where it cannot.
-fn has_h5py() -> bool {
-    tools::has_python("h5py, numpy", "HDF5 files are not read elsewhere")
-}
-
 const SCRIPT: &str = r#"
 import sys
 import h5py
@@ -351,7 +346,7 @@ print(*(repr(float(x)) for x in (u @ u.T).ravel()))
 
 #[test]
 fn h5py_recomputes_the_mass_matrix() {
-    if !has_h5py() {
+    if !tools::H5PY.is_done() {
         return;
     }
     for recipe in recipes()

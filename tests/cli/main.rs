@@ -6,3 +6,5 @@ mod shortfall;
 mod starters;
 mod support;
 mod talk;
+#[path = "../../exporters/tests/support/tools.rs"]
+mod tools;

@@ -1,6 +1,7 @@
 //! Streams and exit codes: results on standard output, errors and progress on standard error.
 
 use crate::support::{command, data, folder, folder_with_model, reduce, text};
+use crate::tools::{FULL_DEVICE, PSEUDO_TERMINAL};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -177,7 +178,7 @@ fn completions_know_every_verb() {
 }
 
 /// What the program writes to a terminal, both streams together.
-fn on_terminal(folder: &Path, words: &str, environment: &[(&str, &str)]) -> Option<String> {
+fn on_terminal(folder: &Path, words: &str, environment: &[(&str, &str)]) -> String {
     let mut script = Command::new("script");
     let line = format!("{} {words}", env!("CARGO_BIN_EXE_reduce"));
     script
@@ -185,27 +186,19 @@ fn on_terminal(folder: &Path, words: &str, environment: &[(&str, &str)]) -> Opti
         .current_dir(folder);
     script.env_remove("NO_COLOR").env("TERM", "xterm");
     script.envs(environment.iter().copied());
-    match script.output() {
-        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Err(error) => {
-            assert!(
-                std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
-                "`script` of util-linux does not run: {error}"
-            );
-            eprintln!("SKIPPED: no pseudo-terminal, `script` of util-linux does not run: {error}");
-            None
-        }
-    }
+    let output = script.output().expect("`script` of util-linux");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
 fn progress_and_colours_on_a_terminal() {
+    if !PSEUDO_TERMINAL.is_done() {
+        return;
+    }
     let folder = folder();
     std::fs::copy(data("four_bar.toml"), folder.path().join("flexible.toml")).expect("a copy");
     let run = "flexible.toml --fresh";
-    let Some(shown) = on_terminal(folder.path(), run, &[]) else {
-        return;
-    };
+    let shown = on_terminal(folder.path(), run, &[]);
     assert!(shown.contains("\r\x1b[Kprobing"), "{shown:?}");
     assert!(
         shown.contains("\r\x1b[Krefining: 1 open, 0 done, 24 samples"),
@@ -224,24 +217,24 @@ fn progress_and_colours_on_a_terminal() {
         on_terminal(folder.path(), &format!("{run} --quiet"), &[]),
         on_terminal(folder.path(), run, &[("TERM", "dumb")]),
     ];
-    for shown in hidden.into_iter().flatten() {
+    for shown in hidden {
         assert!(!shown.contains("refining"), "{shown:?}");
     }
     let colour = "\x1b[3";
     let coloured = on_terminal(folder.path(), "validate absent.toml", &[]);
-    assert!(coloured.is_some_and(|shown| shown.contains(colour)));
+    assert!(coloured.contains(colour), "{coloured:?}");
     let plain = on_terminal(folder.path(), "validate absent.toml", &[("NO_COLOR", "1")]);
-    assert!(plain.is_some_and(|shown| shown.contains("absent.toml") && !shown.contains(colour)));
+    assert!(plain.contains("absent.toml") && !plain.contains(colour));
 }
 
 #[test]
 fn a_closed_output_is_an_error_not_a_panic() {
+    if !FULL_DEVICE.is_done() {
+        return;
+    }
     let folder = folder();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
-    let Ok(full) = full else {
-        eprintln!("SKIPPED: there is no /dev/full");
-        return;
-    };
+    let full = full.expect("a device that is full");
     let output = command(folder.path(), &["validate", "four_bar.toml"])
         .stdout(full)
         .output()

@@ -2,13 +2,10 @@
 
 use crate::markdown::{Document, documents, root};
 use crate::runner::{Reader, Step, Typed, steps};
-use std::process::Command;
+use crate::tools::{CC, Check, H5PY};
 
 /// Programs that documents use besides `reduce`, and how to see whether they are there.
-const TOOLS: [(&str, &[&str]); 2] = [
-    ("cc", &["--version"]),
-    ("python3", &["-c", "import h5py, numpy"]),
-];
+const TOOLS: [(&str, Check); 2] = [("cc", CC), ("python3", H5PY)];
 
 /// Who runs a command.
 enum Runner {
@@ -36,7 +33,7 @@ fn runner(text: &str) -> Runner {
         "reduce" => Runner::Here(text.into()),
         "cargo" if is_in_ci(text) => Runner::Ci,
         _ => match TOOLS.iter().find(|(name, _)| *name == first) {
-            Some((name, probe)) if is_installed(name, probe) => Runner::Here(text.into()),
+            Some((_, check)) if check.is_done() => Runner::Here(text.into()),
             Some(_) => Runner::Skipped,
             None => Runner::Nobody,
         },
@@ -51,22 +48,6 @@ fn is_in_ci(text: &str) -> bool {
             .strip_prefix(text)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     })
-}
-
-fn is_installed(name: &str, probe: &[&str]) -> bool {
-    let found = Command::new(name)
-        .args(probe)
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !found {
-        assert!(
-            std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
-            "`{name} {}` must work here",
-            probe.join(" ")
-        );
-        eprintln!("SKIPPED: `{name} {}` does not work", probe.join(" "));
-    }
-    found
 }
 
 fn follow(typed: &Typed, reader: &mut Reader) -> Result<(), String> {

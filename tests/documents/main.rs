@@ -6,3 +6,5 @@ mod markdown;
 mod output;
 mod runner;
 mod sources;
+#[path = "../../exporters/tests/support/tools.rs"]
+mod tools;

@@ -1,13 +1,10 @@
 //! Source that the command line writes: compiled with warnings as errors, and its self-test run. What
 //! every function of every mechanism computes is compared in `exporters/tests/mechanisms`.
 
-#[path = "../../exporters/tests/support/tools.rs"]
-mod tools;
-
 use crate::support::{contents, data, pipeline, reduce, run};
+use crate::tools::{NO_CONTRACTION, WARNINGS, compilers};
 use std::path::Path;
 use std::process::Command;
-use tools::{NO_CONTRACTION, WARNINGS, compilers};
 
 fn self_test(folder: &Path, name: &str) {
     let main = folder.join("main.c");

@@ -1,6 +1,7 @@
 //! A run that is killed goes on from its stored samples to the same model.
 
 use crate::support::{contents, data, pipeline, reduce};
+use crate::tools::MANY_KILLS;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -13,11 +14,7 @@ fn killed_runs_resume_to_the_same_bytes() {
     let resumed = folder.path().join("resumed");
     let mut killed = 0;
     // Moments spread over the run, whatever the speed of the machine.
-    let rounds = if std::env::var_os("REDUCE_SLOW").is_some() {
-        20
-    } else {
-        1
-    };
+    let rounds = if MANY_KILLS.is_done() { 20 } else { 1 };
     let moments =
         (0..rounds).flat_map(|round| [5, 20, 50, 90, 140, 200, 280, 370].map(|m| m + round));
     for milliseconds in moments {

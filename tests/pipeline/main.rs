@@ -9,4 +9,6 @@ mod generated;
 mod interruption;
 mod runtime;
 mod support;
+#[path = "../../exporters/tests/support/tools.rs"]
+mod tools;
 mod work;

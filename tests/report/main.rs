@@ -4,6 +4,8 @@ mod browser;
 mod driver;
 mod plots;
 mod survey;
+#[path = "../../exporters/tests/support/tools.rs"]
+mod tools;
 
 use browser::{Browser, Findings};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,9 @@
 //! Generated C in single precision on a microcontroller: cross-compiled for a Cortex-M4F, linked
 //! without an operating system and run in an emulator.
 
-use crate::generated::{NO_CONTRACTION, WARNINGS, is_installed, run, slow, write_c};
+use crate::generated::{
+    CROSS_COMPILER, EMULATOR, LARGEST_ON_BOARD, NO_CONTRACTION, WARNINGS, run, write_c,
+};
 use crate::models::{MECHANISMS, model};
 use exporters::ExportOptions;
 use std::path::Path;
@@ -124,14 +126,11 @@ fn run_on_microcontroller(name: &str, folder: &Path) -> usize {
 
 #[test]
 fn self_test_passes_on_a_microcontroller() {
-    for tool in ["arm-none-eabi-gcc", "qemu-system-arm"] {
-        if !is_installed(tool, "generated C is not run on a microcontroller") {
-            return;
-        }
+    if !(CROSS_COMPILER.is_done() && EMULATOR.is_done()) {
+        return;
     }
     for name in MECHANISMS {
-        if name == "hexapod" && !slow() {
-            eprintln!("SKIPPED: {name} is run where REDUCE_SLOW is set, in .ci/slow");
+        if name == "hexapod" && !LARGEST_ON_BOARD.is_done() {
             continue;
         }
         let folder = tempfile::tempdir().expect("a folder");

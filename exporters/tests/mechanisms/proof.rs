@@ -7,7 +7,7 @@
 
 use crate::contracts::{Goal, annotated, look_ups};
 use crate::driver::{arbitrary, calls, look_up_everywhere};
-use crate::generated::{is_installed, run, slow, write_c};
+use crate::generated::{ALL_PROOFS, FRAMA_C, run, write_c};
 use crate::models::model;
 use exporters::ExportOptions;
 use reducer::reduced_model::ReducedModel;
@@ -146,14 +146,9 @@ fn prove(name: &str) {
 }
 
 fn check(name: &str) {
-    if !is_installed("frama-c", "absence of run-time errors is not proven") {
-        return;
+    if FRAMA_C.is_done() && (QUICK.contains(&name) || ALL_PROOFS.is_done()) {
+        prove(name);
     }
-    if !QUICK.contains(&name) && !slow() {
-        eprintln!("SKIPPED: {name} is proven where REDUCE_SLOW is set, in .ci/slow");
-        return;
-    }
-    prove(name);
 }
 
 crate::models::for_every_mechanism!(check);
@@ -161,7 +156,7 @@ crate::models::for_every_mechanism!(check);
 /// The source of a model, with something wrong in it, does not pass.
 #[test]
 fn errors_are_found() {
-    if !is_installed("frama-c", "absence of run-time errors is not proven") {
+    if !FRAMA_C.is_done() {
         return;
     }
     let name = QUICK[0];

@@ -1,7 +1,7 @@
 //! Generated C under the sanitizers of gcc and clang.
 
 use crate::driver::extremes;
-use crate::generated::{WARNINGS, compilers, missing, run, slow, write_c};
+use crate::generated::{ALL_SANITIZED, WARNINGS, run, sanitizing_compilers, write_c};
 use crate::models::model;
 use exporters::ExportOptions;
 use std::process::Command;
@@ -11,33 +11,6 @@ const SANITIZERS: &str = "-fsanitize=address,undefined,float-divide-by-zero,floa
 
 /// Too large for every change.
 const SLOW: [&str; 2] = ["arm6", "hexapod"];
-
-/// Compilers whose sanitizers have their libraries.
-fn sanitizing_compilers() -> Vec<&'static str> {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(
-        folder.path().join("empty.c"),
-        "int main(void) { return 0; }\n",
-    )
-    .expect("a folder");
-    let links = |compiler: &str| {
-        Command::new(compiler)
-            .current_dir(folder.path())
-            .args([SANITIZERS, "-o", "empty", "empty.c"])
-            .output()
-            .is_ok_and(|o| o.status.success())
-    };
-    compilers()
-        .into_iter()
-        .filter(|compiler| {
-            links(compiler)
-                || missing(
-                    &format!("the sanitizers of {compiler}"),
-                    "they find nothing",
-                )
-        })
-        .collect()
-}
 
 /// Compiles and runs every function at extreme arguments.
 fn sanitize(name: &str, single: bool, compilers: &[&str]) {
@@ -78,12 +51,12 @@ fn sanitize(name: &str, single: bool, compilers: &[&str]) {
 
 /// No function misbehaves at extreme arguments.
 fn check(name: &str) {
-    if SLOW.contains(&name) && !slow() {
-        eprintln!("SKIPPED: {name} is sanitized where REDUCE_SLOW is set, in .ci/slow");
+    let all = ALL_SANITIZED.is_done();
+    if SLOW.contains(&name) && !all {
         return;
     }
     let compilers = sanitizing_compilers();
-    let precisions: &[bool] = if slow() { &[false, true] } else { &[false] };
+    let precisions: &[bool] = if all { &[false, true] } else { &[false] };
     for &single in precisions {
         sanitize(name, single, &compilers);
     }

@@ -2,6 +2,7 @@
 //! missing.
 #![allow(dead_code)]
 
+use std::io::Write;
 use std::process::Command;
 
 /// C99 with the warnings that generated code is free of.
@@ -20,39 +21,213 @@ pub const WARNINGS: &[&str] = &[
 /// Without it compilers may contract a product and a sum into one rounding.
 pub const NO_CONTRACTION: &str = "-ffp-contract=off";
 
-/// Whether a tool is there.
-pub fn is_installed(tool: &str, without: &str) -> bool {
-    Command::new(tool).arg("--version").output().is_ok() || missing(tool, without)
+/// A part of the checks that is not done everywhere. `tests/tools` lists all of them, with what is left
+/// out, where every run of the tests shows it.
+pub struct Check {
+    pub name: &'static str,
+    /// Words for a shell that succeed where the tool is there; none: the check takes long and is done
+    /// where `REDUCE_SLOW` is set.
+    probe: Option<&'static str>,
+    /// What is not known without it.
+    without: &'static str,
 }
 
-/// Whether Python is there with these modules.
-pub fn has_python(modules: &str, without: &str) -> bool {
-    let import = format!("import {modules}");
-    let found = Command::new("python3").args(["-c", &import]).output();
-    found.is_ok_and(|o| o.status.success()) || missing(&format!("python3 with {modules}"), without)
+const fn tool(name: &'static str, probe: &'static str, without: &'static str) -> Check {
+    Check {
+        name,
+        probe: Some(probe),
+        without,
+    }
 }
 
-/// A missing tool fails the test where `REDUCE_REQUIRE_TOOLS` is set and is reported otherwise.
-pub fn missing(tool: &str, without: &str) -> bool {
-    assert!(
-        std::env::var_os("REDUCE_REQUIRE_TOOLS").is_none(),
-        "missing and required here: {tool}; without, {without}"
-    );
-    eprintln!("SKIPPED: missing: {tool}; {without}");
-    false
+const fn long(name: &'static str, without: &'static str) -> Check {
+    Check {
+        name,
+        probe: None,
+        without,
+    }
+}
+
+const COMPILERS: [(&str, Check, Check); 2] = [
+    (
+        "gcc",
+        tool(
+            "gcc",
+            "gcc --version",
+            "generated C is not compiled with gcc",
+        ),
+        tool(
+            "gcc_sanitizers",
+            "echo 'int main(void) { return 0; }' | gcc -fsanitize=address,undefined -x c -o /dev/null -",
+            "generated C is not run under the sanitizers of gcc",
+        ),
+    ),
+    (
+        "clang",
+        tool(
+            "clang",
+            "clang --version",
+            "generated C is not compiled with clang",
+        ),
+        tool(
+            "clang_sanitizers",
+            "echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c -o /dev/null -",
+            "generated C is not run under the sanitizers of clang",
+        ),
+    ),
+];
+pub const CC: Check = tool(
+    "cc",
+    "cc --version",
+    "documents' commands with cc are not run",
+);
+pub const CPPCHECK: Check = tool(
+    "cppcheck",
+    "cppcheck --version",
+    "MISRA rules are not checked",
+);
+pub const FRAMA_C: Check = tool(
+    "frama_c",
+    "frama-c --version",
+    "absence of run-time errors is not proven",
+);
+pub const CROSS_COMPILER: Check = tool(
+    "arm_none_eabi_gcc",
+    "arm-none-eabi-gcc --version",
+    "generated C is not compiled for a microcontroller",
+);
+pub const EMULATOR: Check = tool(
+    "qemu_system_arm",
+    "qemu-system-arm --version",
+    "generated C is not run on a microcontroller",
+);
+pub const PYTHON: Check = tool(
+    "python3",
+    "python3 --version",
+    "JSON models are not read by the program of the documents",
+);
+pub const H5PY: Check = tool(
+    "h5py",
+    "python3 -c 'import h5py, numpy'",
+    "HDF5 files are not read elsewhere",
+);
+pub const MESHIO: Check = tool(
+    "meshio",
+    "python3 -c 'import meshio, numpy'",
+    "shapes of modes are not read elsewhere",
+);
+pub const CHROMIUM: Check = tool(
+    "chromium",
+    "(chromium --version || chromium-browser --version) && chromedriver --version",
+    "the report is not shown in a browser",
+);
+pub const PSEUDO_TERMINAL: Check = tool(
+    "script",
+    "script --version",
+    "progress and colours on a terminal are not looked at",
+);
+pub const FULL_DEVICE: Check = tool(
+    "dev_full",
+    "test -e /dev/full",
+    "an output that cannot be written is not tried",
+);
+pub const ALL_PROOFS: Check = long(
+    "proofs_of_large_models",
+    "run-time errors are excluded for small models only",
+);
+pub const LARGEST_EQUALITY: Check = long(
+    "equality_of_the_hexapod",
+    "generated code of the hexapod is not compared with the evaluator",
+);
+pub const ALL_SANITIZED: Check = long(
+    "sanitizers_on_large_models",
+    "arm6, hexapod and single precision are not run under sanitizers",
+);
+pub const LARGEST_ON_BOARD: Check = long(
+    "hexapod_on_a_microcontroller",
+    "the self-test of the hexapod is not run on a microcontroller",
+);
+pub const MANY_KILLS: Check = long(
+    "kills_at_many_moments",
+    "runs are killed at 8 moments instead of 160",
+);
+
+/// All of them.
+pub fn checks() -> Vec<Check> {
+    let [(_, gcc, gcc_sanitizers), (_, clang, clang_sanitizers)] = COMPILERS;
+    vec![
+        gcc,
+        gcc_sanitizers,
+        clang,
+        clang_sanitizers,
+        CC,
+        CPPCHECK,
+        FRAMA_C,
+        CROSS_COMPILER,
+        EMULATOR,
+        PYTHON,
+        H5PY,
+        MESHIO,
+        CHROMIUM,
+        PSEUDO_TERMINAL,
+        FULL_DEVICE,
+        ALL_PROOFS,
+        LARGEST_EQUALITY,
+        ALL_SANITIZED,
+        LARGEST_ON_BOARD,
+        MANY_KILLS,
+    ]
+}
+
+impl Check {
+    /// Why it is not done here, if it is not.
+    ///
+    /// # Panics
+    /// Where a tool is missing and `REDUCE_REQUIRE_TOOLS` is set.
+    pub fn left_out(&self) -> Option<String> {
+        let Some(probe) = self.probe else {
+            let reason = || format!("REDUCE_SLOW is not set; {}", self.without);
+            return std::env::var_os("REDUCE_SLOW").is_none().then(reason);
+        };
+        let tried = Command::new("sh").args(["-c", probe]).output();
+        if tried.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let reason = format!("missing: `{probe}` fails; {}", self.without);
+        let required = std::env::var_os("REDUCE_REQUIRE_TOOLS").is_some();
+        assert!(!required, "required here and {reason}");
+        Some(reason)
+    }
+
+    /// Whether time is why it is not done everywhere.
+    pub fn takes_long(&self) -> bool {
+        self.probe.is_none()
+    }
+
+    /// Whether it is done here. Where not, standard error says so past the capture of output, which
+    /// takes `eprintln!` away from tests that pass.
+    pub fn is_done(&self) -> bool {
+        let left_out = self.left_out();
+        if let Some(reason) = &left_out {
+            let line = format!("SKIPPED: {}: {reason}\n", self.name);
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+        left_out.is_none()
+    }
 }
 
 /// C compilers of this machine.
 pub fn compilers() -> Vec<&'static str> {
-    ["gcc", "clang"]
-        .into_iter()
-        .filter(|c| is_installed(c, "generated C is not compiled with it"))
-        .collect()
+    let there = COMPILERS.into_iter().filter(|(_, here, _)| here.is_done());
+    there.map(|(name, ..)| name).collect()
 }
 
-/// Checks that take long run in `.ci/slow` only.
-pub fn slow() -> bool {
-    std::env::var_os("REDUCE_SLOW").is_some()
+/// Compilers whose sanitizers have their libraries.
+pub fn sanitizing_compilers() -> Vec<&'static str> {
+    let there = COMPILERS
+        .into_iter()
+        .filter(|(_, here, sanitizers)| here.is_done() && sanitizers.is_done());
+    there.map(|(name, ..)| name).collect()
 }
 
 /// Runs a program that must succeed and returns what it printed.
