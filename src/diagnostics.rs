@@ -186,6 +186,18 @@ pub enum CommandError {
         /// Name of the mechanism.
         mechanism: String,
     },
+    /// A stored model without the changes of the scenario that names it.
+    #[error(
+        "model `{path}` was not reduced with what the scenario changes in `[override]` ({keys}): the full model would be of another machine",
+        path = path.display(),
+        keys = changes.join(", ")
+    )]
+    OtherMachine {
+        /// The model.
+        path: PathBuf,
+        /// Keys of `[override]`.
+        changes: Vec<&'static str>,
+    },
     /// `--on-path` without a trajectory.
     #[error("mechanism `{mechanism}` has no trajectory that --on-path could mean")]
     NothingToFollow {
@@ -280,6 +292,10 @@ impl Explain for CommandError {
             Self::NothingToFollow { .. } => {
                 Some("leave --on-path away, or give `[approximation]` a `trajectory`".into())
             }
+            Self::OtherMachine { .. } => Some(
+                "leave `model` away, and the mechanism is reduced with these changes; or write them into the mechanism file and reduce it again"
+                    .into(),
+            ),
             Self::Sample(_) => Some("try another place, or lay the trajectory elsewhere".into()),
             Self::OffPath { .. } => Some("give a number from 0 to 1, or --anywhere".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),

@@ -56,6 +56,14 @@ pub fn shows_progress() -> bool {
     !talk.quiet && !talk.verbose && !dumb && std::io::stderr().is_terminal()
 }
 
+/// Warns on standard error; `--quiet` leaves errors alone.
+pub fn warn(text: &str) {
+    if !Talk::now().quiet {
+        // A warning that cannot be told is not worth an error.
+        let _ = writeln!(std::io::stderr().lock(), "warning: {text}");
+    }
+}
+
 /// Tells one step on standard error, with the time since the start.
 pub fn step(text: &str) {
     let talk = Talk::now();

@@ -100,7 +100,7 @@ pub fn reduce(
         history,
         work,
     } = approximate(local, settings, observer, database)?;
-    model.provenance.input_hash = blake3::Hash::from(local.fingerprint()).to_hex().to_string();
+    model.provenance.input_hash = local.input_hash();
 
     observer.phase("checking");
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;

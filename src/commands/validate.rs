@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::args::ValidateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use reducer::description::mechanism::{BodyKind, Mechanism};
+use reducer::kinematics::HomeShift;
 use reducer::reduction::LocalReducer;
 use reducer::sampling::{SamplingError, check_sizes};
 use serde_json::json;
@@ -36,6 +37,14 @@ struct Built {
     redundant_loop_equations: usize,
     redundant_constraints: usize,
     reduced: usize,
+    /// Mass (kg), centre of mass and size (m) at home.
+    mass: f64,
+    center_of_mass: Option<[f64; 3]>,
+    size: [f64; 3],
+    /// Lowest natural frequency at home with actuators locked; none where nothing deforms.
+    lowest_hz: Option<f64>,
+    /// What assembly moved most.
+    shift: Option<HomeShift>,
     /// Box centres on the way to θ, where θ is given.
     waypoints: Option<usize>,
 }
@@ -49,13 +58,68 @@ impl Built {
             Some(theta) => Some(reducer.evaluate(theta)?.waypoints),
             None => None,
         };
+        let frames = reducer.kinematics().home_frames();
+        let model = reducer.model();
+        let mass = model.total_mass();
+        let center = (mass > 0.0).then(|| (model.first_moment(&frames) / mass).into());
+        let home = reducer.kinematics().home().to_vec();
         Ok(Self {
+            mass,
+            center_of_mass: center,
+            size: model.size(&frames).into(),
+            lowest_hz: reducer.locked_frequencies_hz(&home, 1)?.first().copied(),
+            shift: reducer.kinematics().home_shift().cloned(),
             dofs: reducer.model().n_dofs(),
             redundant_loop_equations: reducer.kinematics().n_redundant(),
             redundant_constraints: reducer.model().n_redundant(),
             reduced: reducer.n(),
             waypoints,
         })
+    }
+}
+
+/// Motions of assembly below this are rounding, in metres.
+const ROUNDING: f64 = 1e-12;
+
+impl Built {
+    /// Numbers at home in which a mistake of units shows.
+    fn at_home(&self) -> Vec<(&'static str, String)> {
+        let list = |v: &[f64; 3]| {
+            // Rounding is not shown as a number, nor zero with a sign.
+            let shown = v.map(|x| if x.abs() < ROUNDING { 0.0 } else { x });
+            shown.map(number).join(" ")
+        };
+        let mut lines = vec![("mass", format!("{} kg", number(self.mass)))];
+        let center = self.center_of_mass.iter();
+        lines.extend(center.map(|v| ("centre", format!("{} m", list(v)))));
+        lines.push(("size", format!("{} m", list(&self.size))));
+        let lowest = self.lowest_hz.iter();
+        lines.extend(lowest.map(|f| {
+            (
+                "lowest mode",
+                format!("{} Hz, actuators locked", number(*f)),
+            )
+        }));
+        let shift = self.shift.iter().filter(|shift| shift.moved > ROUNDING);
+        lines.extend(shift.map(|shift| {
+            let HomeShift {
+                moved, body, point, ..
+            } = shift;
+            (
+                "assembly",
+                format!("moves {body} at {point} by {moved:.1e} m"),
+            )
+        }));
+        lines
+    }
+}
+
+/// Four decimals, or powers of ten where these would show nothing or too much.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-2..1e5).contains(&x.abs()) {
+        format!("{x:.4}")
+    } else {
+        format!("{x:.3e}")
     }
 }
 
@@ -89,6 +153,15 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
         "reduced_dofs": built.reduced,
         "redundant_loop_equations": built.redundant_loop_equations,
         "redundant_constraints": built.redundant_constraints,
+        "mass": built.mass,
+        "center_of_mass": built.center_of_mass,
+        "size": built.size,
+        "lowest_locked_hz": built.lowest_hz,
+        "moved_at_home": built.shift.as_ref().map(|shift| json!({
+            "distance": shift.moved,
+            "body": shift.body,
+            "point": shift.point,
+        })),
         "faults": [],
     });
     if let Some(waypoints) = built.waypoints {
@@ -115,6 +188,9 @@ fn as_text(mechanism: &Mechanism, built: &Built) -> String {
     ];
     for (what, count) in counts {
         text.push_str(&format!("  {what:<13}{count}\n"));
+    }
+    for (what, value) in built.at_home() {
+        text.push_str(&format!("  {what:<13}{value}\n"));
     }
     if let Some(waypoints) = built.waypoints.filter(|count| *count > 0) {
         text.push_str(&format!(

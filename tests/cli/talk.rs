@@ -227,6 +227,47 @@ fn progress_and_colours_on_a_terminal() {
     assert!(plain.contains("absent.toml") && !plain.contains(colour));
 }
 
+/// Figures of the warning are those of the header; a model that keeps its digits gets none.
+#[test]
+fn single_precision_that_costs_digits_is_warned_of() {
+    let folder = folder();
+    let said = |mechanism: &str, more: &[&str]| {
+        let file = data(mechanism);
+        let made = reduce(
+            folder.path(),
+            &[file.to_str().expect("a path"), "-o", "made"],
+        );
+        assert_eq!(made.status.code(), Some(0), "{mechanism}");
+        let mut words = vec!["export", "made/model.json", "--format", "c", "--single"];
+        words.extend(["-o", "single"].iter().chain(more));
+        let output = reduce(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{mechanism}");
+        text(&output.stderr)
+    };
+    assert_eq!(said("orthoglide.toml", &[]), "");
+    assert_eq!(said("four_bar.toml", &["--quiet"]), "");
+    let warning = said("four_bar.toml", &[]);
+    let header = folder.path().join("single/four_bar.h");
+    let header = std::fs::read_to_string(header).expect("a header");
+    let line = header
+        .lines()
+        .find(|l| l.starts_with(" *   forward_dynamics "));
+    let figure = line
+        .and_then(|l| l.split_whitespace().nth(2))
+        .expect("a figure");
+    assert!(warning.starts_with("warning: "), "{warning}");
+    assert!(
+        warning.contains(&format!(
+            "forward_dynamics by {figure} of the largest value"
+        )),
+        "{warning}"
+    );
+    assert!(
+        warning.contains("forces and outputs only, or export without --single"),
+        "{warning}"
+    );
+}
+
 #[test]
 fn a_closed_output_is_an_error_not_a_panic() {
     if !FULL_DEVICE.is_done() {

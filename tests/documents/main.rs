@@ -4,6 +4,7 @@ mod commands;
 mod links;
 mod markdown;
 mod output;
+mod reader;
 mod runner;
 mod sources;
 #[path = "../../exporters/tests/support/tools.rs"]

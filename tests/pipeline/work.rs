@@ -40,6 +40,29 @@ fn counts_of_work() {
     });
 }
 
+/// Candidates of objective `speed` that were given up used samples too: without stored ones, all that
+/// were used were computed.
+#[test]
+fn samples_used_and_computed_agree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string(data("four_bar_rigid.toml")).expect("a data file");
+    let settings = "objective = \"speed\"\ntolerance = 1e-4\nminimal_width = 0.8\n";
+    let file = folder.path().join("fast.toml");
+    std::fs::write(&file, format!("{text}\n[approximation]\n{settings}")).expect("a file");
+    let run = |more: &[&str]| {
+        let mut command = reduce();
+        command.arg(&file).arg("-o").arg(folder.path().join("made"));
+        json(command.args(more)).0
+    };
+    let fresh = run(&["--fresh"]);
+    assert_eq!(fresh["samples"], fresh["evaluated"], "{fresh}");
+    let first = run(&[]);
+    let again = run(&[]);
+    assert_eq!(first["samples"], first["evaluated"], "{first}");
+    assert_eq!(again["samples"], first["samples"]);
+    assert_eq!(again["evaluated"], 0);
+}
+
 /// Every round is told, and neither threads nor stored samples change what is told.
 #[test]
 fn the_history_of_a_refinement_is_that_of_the_run() {

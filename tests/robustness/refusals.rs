@@ -85,12 +85,47 @@ fn stretched(tolerance: &str, coupler_end: &str, rocker_start: &str) -> String {
     )
 }
 
+/// A four-bar whose coupler is drawn 2 mm too long; both bodies at B begin at their other ends.
+fn drawn_too_long(tolerance: &str) -> String {
+    stretched(tolerance, "0.502", "0.5")
+        .replace(
+            "from = [0.5, 0, 0.5], to = [1, 0, 0.5]",
+            "from = [0.9, 0, 0.2], to = [0.5, 0, 0.5]",
+        )
+        .replace("\"rocker.from\"]", "\"rocker.to\"]")
+        .replace(
+            "[\"rocker.to\", \"ground\"]",
+            "[\"rocker.from\", \"ground\"]",
+        )
+}
+
+#[test]
+fn what_assembly_moves_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("long.toml"), drawn_too_long("5e-3")).expect("a file");
+    let output = reduce(folder.path(), &["validate", "long.toml", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let moved = &document["moved_at_home"];
+    // The rocker turns until the coupler reaches: 2 mm over the cosine between them and the way B goes.
+    let distance = moved["distance"].as_f64().expect("a distance");
+    assert!((distance - 2e-3 / 0.6).abs() < 1e-4, "{document}");
+    assert_eq!(moved["point"], "joint B");
+    let output = reduce(folder.path(), &["validate", "long.toml"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("  assembly     moves rocker at joint B by 3."),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_drawing_that_cannot_be_assembled() {
     let short = stretched("0.02", "0.5", "0.51");
     refused("not_assembled", &short, "validate", &[]);
     let long = stretched("0.02", "0.51", "0.5");
     refused("assembled_elsewhere", &long, "validate", &[]);
+    // Only the ends of coupler and rocker at B move, and neither is the origin of its body.
+    refused("moved_at_a_joint", &drawn_too_long("3e-3"), "validate", &[]);
     let straight = stretched("1e-6", "0.5", "0.5");
     refused("singular_home", &straight, "validate", &[]);
 }

@@ -266,6 +266,40 @@ fn a_table_that_the_scenario_reads_is_not_replaced() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), table);
 }
 
+#[test]
+fn a_stored_model_without_the_changes_of_the_scenario_is_refused() {
+    let text = "model = \"made/model.json\"\nformat = 1\nmechanism = \"DATA/four_bar.toml\"\nduration = 0.01\n\
+                [[drive]]\ncoordinate = \"theta\"\nforce = 0\n";
+    let (folder, path) = scenario_file("changed.toml", text);
+    let four_bar = std::fs::canonicalize("data/four_bar.toml").unwrap();
+    let reduced = reduce_in(folder.path(), &[four_bar.to_str().unwrap(), "-o", "made"]);
+    assert_eq!(reduced.status.code(), Some(0));
+    let simulate = |changes: &str| {
+        let unchanged = std::fs::read_to_string(&path).unwrap();
+        let changed = folder.path().join("changed_too.toml");
+        std::fs::write(&changed, unchanged + changes).unwrap();
+        let arguments = ["simulate", "changed_too.toml", "-o", "out"];
+        reduce_in(folder.path(), &arguments)
+    };
+    // What the file says already is no change.
+    for same in ["", "[override]\ngravity = [0, 0, -9.81]\n"] {
+        let output = simulate(same);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    }
+    for (key, other) in [
+        ("gravity", "[override]\ngravity = [0, 0, 0]\n"),
+        ("elements", "[override]\nelements = 3\n"),
+        ("damping", "[override.damping]\nratio = 0.05\n"),
+    ] {
+        let output = simulate(other);
+        assert_eq!(output.status.code(), Some(2), "{other}");
+        let said = shown(&output.stderr);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("({key})")), "{said}");
+        assert!(said.contains("leave `model` away"), "{said}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_was_computed() {

@@ -32,6 +32,14 @@ pub fn check_name(name: &str) -> Result<(), WriteError> {
 /// Files of generated source: relative path and content.
 pub type SourceFiles = Vec<(String, Vec<u8>)>;
 
+/// Errors of functions and blocks in single precision against double, relative to the largest norm of
+/// each: the figures that headers of single-precision source state.
+pub fn single_errors(model: &ReducedModel) -> Result<Vec<(&'static str, f64)>, WriteError> {
+    let plan = groups::code_plan(model)?;
+    let errors = single::single_errors(model, &plan, &samples::sample(model)?);
+    Ok(errors.iter().map(|e| (e.block, e.error)).collect())
+}
+
 /// What generated code in double precision costs; upper bounds, as its header states them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeFigures {

@@ -5,7 +5,9 @@
 
 use crate::reduced_model::BlockError;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// One round of a refinement: every open box was tried once. Attempts at merging neighbours are
 /// not told.
@@ -45,9 +47,25 @@ pub struct Work {
 pub(super) struct Counters {
     boxes_tried: AtomicUsize,
     fits: AtomicUsize,
+    /// Configurations that any candidate used, as the bits of θ.
+    used: Mutex<BTreeSet<Vec<u64>>>,
+    evaluated: AtomicUsize,
 }
 
 impl Counters {
+    /// Configurations that a candidate uses, and how many of them had to be computed.
+    pub fn count_samples(&self, used: impl IntoIterator<Item = Vec<u64>>, evaluated: usize) {
+        let mut all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(used);
+        self.evaluated.fetch_add(evaluated, Ordering::Relaxed);
+    }
+
+    /// Configurations used, each once, and how many of them were computed.
+    pub fn samples(&self) -> (usize, usize) {
+        let all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        (all.len(), self.evaluated.load(Ordering::Relaxed))
+    }
+
     pub fn count_boxes(&self, count: usize) {
         self.boxes_tried.fetch_add(count, Ordering::Relaxed);
     }

@@ -77,9 +77,9 @@ const LAST_ATTEMPT: u64 = 3;
 pub struct Approximation {
     /// The model, without hash and errors at fresh points.
     pub model: ReducedModel,
-    /// Samples used.
+    /// Samples used, by candidates that were given up as well.
     pub samples: usize,
-    /// Samples that were not in the database.
+    /// How many of them were not in the database.
     pub evaluated: usize,
     /// How it was refined.
     pub history: Vec<Round>,
@@ -115,7 +115,7 @@ fn approximate_by(
     observer: &dyn Observer,
     database: &mut SampleDatabase,
 ) -> Result<Option<Approximation>, ApproximationError> {
-    let mut store = SampleStore::new(local, database, rules.form, layout);
+    let mut store = SampleStore::new(local, database, rules.form, layout, counters);
 
     observer.phase("probing");
     let probes = probe(layout, &mut store)?;
@@ -150,10 +150,11 @@ fn approximate_by(
         let complete = model.boxes.iter().all(|b| b.reached);
         if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
             model.provenance.routed_samples = store.n_routed();
+            let (samples, evaluated) = counters.samples();
             return Ok(Some(Approximation {
                 model,
-                samples: store.len(),
-                evaluated: store.n_evaluated(),
+                samples,
+                evaluated,
                 history: memory.history,
                 work: counters.work(),
             }));

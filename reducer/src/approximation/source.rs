@@ -15,6 +15,11 @@ pub trait LocalModel: Sync {
 
     /// Hash of the model and of all settings that samples depend on.
     fn fingerprint(&self) -> [u8; 32];
+
+    /// The same in hexadecimal digits, as models store it.
+    fn input_hash(&self) -> String {
+        blake3::Hash::from(self.fingerprint()).to_hex().to_string()
+    }
 }
 
 impl<M: LocalModel + ?Sized> LocalModel for &M {

@@ -45,13 +45,11 @@ pub(super) fn approximate(
     observer: &dyn Observer,
     database: &mut SampleDatabase,
 ) -> Result<Approximation, ApproximationError> {
-    let mut evaluated = 0;
     let counters = Counters::default();
     let mut candidates = Vec::new();
     for &form in forms {
-        let mut store = SampleStore::new(local, database, form, layout);
+        let mut store = SampleStore::new(local, database, form, layout, &counters);
         let probes = probe(layout, &mut store)?;
-        evaluated += store.n_evaluated();
         let components = find_components(layout, form, &probes);
         candidates.extend(DEGREES.filter(|d| *d <= rules.max_degree).map(|degree| {
             let terms = total_degree(layout.n_rigid, degree);
@@ -72,11 +70,10 @@ pub(super) fn approximate(
             ..rules.clone()
         };
         let found = approximate_by(local, layout, rules, &counters, observer, database)?;
-        if let Some(found) = found {
-            evaluated += found.evaluated;
-            if found.model.boxes.iter().all(|b| b.reached) {
-                return Ok(Approximation { evaluated, ..found });
-            }
+        if let Some(found) = found
+            && found.model.boxes.iter().all(|b| b.reached)
+        {
+            return Ok(found);
         }
     }
     let rules = Rules {
@@ -84,7 +81,5 @@ pub(super) fn approximate(
         ..rules.clone()
     };
     let found = approximate_by(local, layout, rules, &counters, observer, database)?;
-    let mut found = found.expect("refinement without a limit is not given up");
-    found.evaluated += evaluated;
-    Ok(found)
+    Ok(found.expect("refinement without a limit is not given up"))
 }

@@ -1,6 +1,7 @@
 //! The samples of one run, taken in waves.
 
 use super::database::{DatabaseError, SampleDatabase, SampleResult};
+use super::history::Counters;
 use super::region::Region;
 use super::sample::Sample;
 use super::source::{LocalModel, SampleFailure};
@@ -24,7 +25,7 @@ pub(super) struct SampleStore<'a> {
     /// searches for a neighbour go through all of them.
     places: Vec<f64>,
     placed: Vec<usize>,
-    n_evaluated: usize,
+    counters: &'a Counters,
 }
 
 impl<'a> SampleStore<'a> {
@@ -33,6 +34,7 @@ impl<'a> SampleStore<'a> {
         database: &'a mut SampleDatabase,
         form: ModelForm,
         layout: &'a ModelLayout,
+        counters: &'a Counters,
     ) -> Self {
         Self {
             local,
@@ -43,18 +45,13 @@ impl<'a> SampleStore<'a> {
             index: BTreeMap::new(),
             places: Vec::new(),
             placed: Vec::new(),
-            n_evaluated: 0,
+            counters,
         }
     }
 
     /// Number of configurations the run has used.
     pub fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Number of them that were not in the database.
-    pub fn n_evaluated(&self) -> usize {
-        self.n_evaluated
     }
 
     /// Number of them that were reached around what blocks the straight line from home.
@@ -95,7 +92,8 @@ impl<'a> SampleStore<'a> {
             .par_iter()
             .map(|p| ((*p).clone(), self.local.evaluate(p).map(Arc::new)))
             .collect();
-        self.n_evaluated += evaluated.len();
+        let used = wave.iter().map(|point| key(point));
+        self.counters.count_samples(used, evaluated.len());
         self.database.append(evaluated)?;
         let (database, layout, form) = (&*self.database, self.layout, self.form);
         let prepared: Vec<Result<Sample, SampleFailure>> = wave

@@ -4,10 +4,10 @@ use super::closure::Posture;
 use super::route::Roadmap;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
-use crate::description::mechanism::{Mechanism, Origin};
+use crate::description::mechanism::{Attachment, BodyKind, BodyRef, Mechanism, Origin};
 use crate::lie::{Frame, Vector6};
 use crate::linalg::{self, RANK_TOLERANCE};
-use crate::model::joint;
+use crate::model::{joint, node_frame};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 use std::sync::OnceLock;
 
@@ -32,10 +32,24 @@ pub struct Kinematics {
     pub(super) coordinates: Vec<Named>,
     pub(super) joints: Vec<Named>,
     bodies: Vec<String>,
+    home_shift: Option<HomeShift>,
     /// Range of every coordinate that is searched for routes.
     pub(super) search_range: Vec<(f64, f64)>,
     /// Found at the first configuration that needs it.
     pub(super) roadmap: OnceLock<Roadmap>,
+}
+
+/// The point that assembly at home moved farthest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HomeShift {
+    /// Distance from where it is drawn (m).
+    pub moved: f64,
+    /// Its body.
+    pub body: String,
+    /// The point of the body: `origin`, a node of a beam, or a joint.
+    pub point: String,
+    /// Index of the body.
+    pub(super) index: usize,
 }
 
 /// A name and where it is described.
@@ -66,6 +80,7 @@ impl Kinematics {
                 })
                 .collect(),
             bodies: mechanism.bodies.iter().map(|b| b.name.clone()).collect(),
+            home_shift: None,
             search_range: Vec::new(),
             roadmap: OnceLock::new(),
             joints: mechanism
@@ -101,6 +116,11 @@ impl Kinematics {
     /// How a body can turn.
     pub fn rotation(&self, body: usize) -> Rotation {
         self.skeleton.rotations[self.skeleton.body_link[body]].0
+    }
+
+    /// What assembly changed of the drawing; nothing where there is no body.
+    pub fn home_shift(&self) -> Option<&HomeShift> {
+        self.home_shift.as_ref()
     }
 
     /// θ at which the mechanism is drawn.
@@ -158,20 +178,55 @@ impl Kinematics {
                 origin: self.joints[joint].origin.clone(),
             });
         }
-        for (b, body) in mechanism.bodies.iter().enumerate() {
-            let moved = (self.home.frames[self.skeleton.body_link[b]].position
-                - body.frame.position)
-                .norm();
-            if moved > mechanism.home_tolerance {
-                return Err(KinematicsError::FarFromDrawing {
-                    body: body.name.clone(),
-                    moved,
-                    tolerance: mechanism.home_tolerance,
-                    origin: body.origin.clone(),
-                });
-            }
+        self.home_shift = self.largest_shift(mechanism);
+        let tolerance = mechanism.home_tolerance;
+        match &self.home_shift {
+            Some(shift) if shift.moved > tolerance => Err(KinematicsError::FarFromDrawing {
+                shift: shift.clone(),
+                tolerance,
+                origin: mechanism.bodies[shift.index].origin.clone(),
+            }),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The point that assembly moved farthest from where it is drawn: frames of bodies, nodes of beams
+    /// and both ends of joints, since a body that only turns keeps the origin of its frame.
+    fn largest_shift(&self, mechanism: &Mechanism) -> Option<HomeShift> {
+        let nodes = mechanism.bodies.iter().enumerate().flat_map(|(b, body)| {
+            let chain: &[Frame] = match &body.kind {
+                BodyKind::Beam(chain) => &chain.nodes,
+                _ => &[],
+            };
+            let nodes = chain.iter().enumerate();
+            std::iter::once((b, "origin".to_owned(), Frame::identity()))
+                .chain(nodes.map(move |(k, frame)| (b, format!("node{k}"), *frame)))
+        });
+        let ends = mechanism.joints.iter().flat_map(|joint| {
+            let of = |at: &Attachment| match at.body {
+                BodyRef::Ground => None,
+                BodyRef::Body(body) => Some((
+                    body.0,
+                    format!("joint {}", joint.name),
+                    node_frame(mechanism, at).compose(&at.frame),
+                )),
+            };
+            [of(&joint.a), of(&joint.b)].into_iter().flatten()
+        });
+        let shift = |(b, point, inner): (usize, String, Frame)| {
+            let body = &mechanism.bodies[b];
+            let home = self.home.frames[self.skeleton.body_link[b]].compose(&inner);
+            HomeShift {
+                moved: (home.position - body.frame.compose(&inner).position).norm(),
+                body: body.name.clone(),
+                point,
+                index: b,
+            }
+        };
+        nodes
+            .chain(ends)
+            .map(shift)
+            .max_by(|a, b| a.moved.total_cmp(&b.moved))
     }
 
     fn count_freedoms(&mut self) -> Result<(), KinematicsError> {

@@ -1,5 +1,6 @@
 //! What can go wrong on the way to an undeformed configuration.
 
+use super::HomeShift;
 use crate::description::mechanism::Origin;
 use crate::error::Explain;
 use thiserror::Error;
@@ -48,11 +49,11 @@ pub enum KinematicsError {
         origin: Origin,
     },
     #[error(
-        "assembly at home would move body `{body}` by {moved:.3e} m, more than home_tolerance = {tolerance:.3e} m"
+        "assembly at home would move body `{}` at {} by {:.3e} m, more than home_tolerance = {tolerance:.3e} m",
+        shift.body, shift.point, shift.moved
     )]
     FarFromDrawing {
-        body: String,
-        moved: f64,
+        shift: HomeShift,
         tolerance: f64,
         origin: Origin,
     },

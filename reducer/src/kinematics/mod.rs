@@ -10,7 +10,7 @@ mod redundancy;
 mod route;
 pub(crate) mod skeleton;
 
-pub use assembly::Kinematics;
+pub use assembly::{HomeShift, Kinematics};
 pub use error::{KinematicsError, SingularityKind};
 pub use motion::Motion;
 pub use path::Configuration;

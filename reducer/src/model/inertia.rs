@@ -1,6 +1,7 @@
 //! Mass and elastic stiffness of the undeformed model as operators on motion vectors.
 
 use super::FullModel;
+use super::rows::mount_frame;
 use crate::lie::{Frame, Vector6, angular, join};
 use faer::Mat;
 use nalgebra::Vector3;
@@ -81,6 +82,24 @@ impl FullModel {
     /// Potential of gravity of the undeformed bodies.
     pub fn gravity_potential(&self, bodies: &[Frame]) -> f64 {
         -self.gravity.dot(&self.first_moment(bodies))
+    }
+
+    /// Mass of everything (kg).
+    pub fn total_mass(&self) -> f64 {
+        self.bodies.iter().map(|body| body.inertia[(0, 0)]).sum()
+    }
+
+    /// Lengths along the inertial axes of the box around nodes and joints of the undeformed bodies (m).
+    pub fn size(&self, bodies: &[Frame]) -> Vector3<f64> {
+        let frames = self.node_frames(bodies);
+        let ends = self.joints.iter().flat_map(|joint| [&joint.a, &joint.b]);
+        let places = ends.map(|mount| mount_frame(mount, &frames).position);
+        let mut all = places.chain(frames.iter().map(|frame| frame.position));
+        let Some(first) = all.next() else {
+            return Vector3::zeros();
+        };
+        let bounds = all.fold((first, first), |(low, high), p| (low.inf(&p), high.sup(&p)));
+        bounds.1 - bounds.0
     }
 
     /// Mass times centre of mass of the undeformed bodies, inertial axes.

@@ -123,7 +123,9 @@ fn reduced_model(
     progress: &Progress,
 ) -> Result<(ReducedModel, Option<f64>), Failure> {
     if let Some(path) = &scenario.model {
-        return Ok((super::read_model(path)?, None));
+        let model = super::read_model(path)?;
+        same_machine(scenario, source, &model, path)?;
+        return Ok((model, None));
     }
     let start = Instant::now();
     let mut database = SampleDatabase::open(&folder.join(".samples"), source.fingerprint())
@@ -132,6 +134,24 @@ fn reduced_model(
     let (model, _) = pipeline::reduce(source, settings, progress, &mut database)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     Ok((model, Some(start.elapsed().as_secs_f64())))
+}
+
+/// Refuses a stored model of the mechanism as its file describes it where the scenario changes it: the
+/// comparison would be one of two machines.
+fn same_machine(
+    scenario: &Scenario,
+    source: &SampleSource,
+    model: &ReducedModel,
+    path: &Path,
+) -> Result<(), Failure> {
+    let is_its_own = model.provenance.input_hash == source.input_hash();
+    if is_its_own || scenario.changes.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::one(CommandError::OtherMachine {
+        path: path.to_owned(),
+        changes: scenario.changes.clone(),
+    }))
 }
 
 fn run_full(

@@ -76,6 +76,8 @@ pub struct Scenario {
     pub mechanism: Mechanism,
     /// A reduced model; the mechanism is to be reduced where absent.
     pub model: Option<PathBuf>,
+    /// Keys of `[override]` that make the mechanism another machine than its file describes.
+    pub changes: Vec<&'static str>,
     /// Time to simulate (s).
     pub duration: f64,
     /// What is driven: the mechanism's coordinates, or the place on its path.

@@ -5,7 +5,7 @@ use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 use super::format::{AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile};
 use super::{Axes, OutputRequest, Quantity, Scenario};
 use crate::description::elaborate::context::{Context, Scope};
-use crate::description::format::{Located, Scalar};
+use crate::description::format::{Located, OverrideTable, Scalar};
 use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
 use crate::description::parameters::Parameters;
 use crate::description::quantity::Dimension;
@@ -81,6 +81,18 @@ impl Reader<'_> {
     }
 }
 
+/// Overridden keys on which the machine itself depends, unlike those on how it is reduced.
+fn changes(overrides: &OverrideTable) -> Vec<&'static str> {
+    let keys = [
+        ("gravity", overrides.gravity.is_some()),
+        ("elements", overrides.elements.is_some()),
+        ("parameters", !overrides.parameters.0.is_empty()),
+        ("damping", overrides.damping.is_some()),
+    ];
+    let written = keys.into_iter().filter(|(_, is_written)| *is_written);
+    written.map(|(key, _)| key).collect()
+}
+
 /// Resolves names and values; `source` is the scenario's number among the mechanism's sources.
 pub(super) fn resolve(
     file: &ScenarioFile,
@@ -149,6 +161,7 @@ pub(super) fn resolve(
         Some(Scenario {
             name,
             model: file.model.as_ref().map(|model| folder.join(&model.value)),
+            changes: changes(&file.overrides),
             coordinates,
             initial,
             outputs: outputs?,
