@@ -1,6 +1,7 @@
 //! The command line as people and scripts meet it.
 
 mod diagnostics;
+mod eval;
 mod overwriting;
 mod shortfall;
 mod starters;

@@ -102,15 +102,15 @@ fn drawn_too_long(tolerance: &str) -> String {
 #[test]
 fn what_assembly_moves_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("long.toml"), drawn_too_long("5e-3")).expect("a file");
-    let output = reduce(folder.path(), &["validate", "long.toml", "--json"]);
+    std::fs::write(folder.path().join("stretched.toml"), drawn_too_long("5e-3")).expect("a file");
+    let output = reduce(folder.path(), &["validate", "stretched.toml", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let moved = &document["moved_at_home"];
     // The rocker turns until the coupler reaches: 2 mm over the cosine between them and the way B goes.
     let distance = moved["distance"].as_f64().expect("a distance");
     assert!((distance - 2e-3 / 0.6).abs() < 1e-4, "{document}");
     assert_eq!(moved["point"], "joint B");
-    let output = reduce(folder.path(), &["validate", "long.toml"]);
+    let output = reduce(folder.path(), &["validate", "stretched.toml"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         text.contains("  assembly     moves rocker at joint B by 3."),
