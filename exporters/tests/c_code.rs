@@ -366,8 +366,9 @@ fn stated_stack_covers_what_the_compiler_uses() {
                 .sum()
         };
         // The deepest chains, functions called one from the other.
-        let table =
-            |t: &str| of(&format!("{t}_rate_at")) + of(&format!("{t}_sum_rate")) + of("term_rate");
+        let table = |t: &str| {
+            of(&format!("{t}_rate_at")).max(of(&format!("{t}_bend_at")) + of("fill_derivatives"))
+        };
         let parameters =
             of("add_parameters") + table("motion").max(of("motion_at") + of("motion_sum"));
         let bend = of("motion_bend_slope_at") + of("fill_derivatives");

@@ -167,9 +167,9 @@ fn other_files_are_refused() {
     for backend in Backend::ALL {
         for bytes in [
             Vec::new(),
-            b"{\"format\": 2}".to_vec(),
+            b"{\"format\": 3}".to_vec(),
             none.clone(),
-            stating(2),
+            stating(3),
             stating(-1),
         ] {
             let found = backend.from_bytes(bytes);
@@ -321,7 +321,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 f = h5py.File(sys.argv[1], "r")
-assert f.attrs["format"] == 2
+assert f.attrs["format"] == 3
 theta = np.array([float(t) for t in sys.argv[2:]])
 n = len(f["layout/coordinate_name"])
 node = 0

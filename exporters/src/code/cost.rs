@@ -47,7 +47,8 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
             let run = if s > 1 { s + 1 } else { 1 };
             (t.coefficients.len() + t.constants.len()) * real
                 + t.runs.len() / (s + 1) * run
-                + t.shapes.len() * 16
+                + t.shapes.len() * 8
+                + if t.gradients { t.places.len() * 8 } else { 0 }
                 + t.lists.len() * 12
                 + t.products.len() * 4
         })

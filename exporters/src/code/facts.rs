@@ -104,7 +104,8 @@ pub(super) fn facts(
         with_gradients => plan.tables().any(|t| t.gradients),
         with_powers => plan.tables().any(|t| t.powers),
         with_chebyshev => plan.tables().any(|t| t.gradients && !t.powers),
-        with_basis => has_basis(plan),
+        with_basis => plan.tables().any(|t| t.gradients && !t.powers),
+        with_curvature => plan.form == Form::Lagrangian || plan.n_outputs > 0,
         tables,
         n_nodes => plan.nodes.len(),
         all_dropped => model.boxes.is_empty(),
@@ -214,12 +215,6 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         outputs => plain(&layout.outputs),
         loaded => plain(&layout.loaded),
     })
-}
-
-/// The basis is needed: for sums of Chebyshev polynomials, or for second derivatives.
-fn has_basis(plan: &Plan) -> bool {
-    let second = plan.form == Form::Lagrangian || plan.n_outputs > 0;
-    second || plan.tables().any(|t| t.gradients && !t.powers)
 }
 
 fn tree_depth(plan: &Plan) -> usize {

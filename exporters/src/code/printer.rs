@@ -91,7 +91,11 @@ impl Printer {
         let numbers = plan.boxes.chunks_exact(2 * s).enumerate();
         numbers
             .map(|(i, b)| {
-                let places: Vec<u32> = plan.tables().flat_map(|t| t.places[i]).collect();
+                let place = |t: &PlanTable| match t.gradients {
+                    true => vec![t.degree(i)],
+                    false => t.places[i].to_vec(),
+                };
+                let places: Vec<u32> = plan.tables().flat_map(place).collect();
                 Ok(context! {
                     centre => self.list(&b[..s])?,
                     inverse => self.list(&b[s..])?,
@@ -144,7 +148,10 @@ impl Printer {
             n_constants => t.constants.len(),
             constants => self.rows(&t.constants, 6)?,
             n_shapes => t.shapes.len(),
-            shapes => lines(t.shapes.iter().map(|s| braces(s))),
+            shapes => lines(t.shapes.iter().map(|s| braces(&s[..2]))),
+            groups => t.groups,
+            n_groups => t.places.len(),
+            places => lines(t.places.iter().map(|p| braces(p))),
             n_runs => t.runs.len() / stride,
             runs => lines(t.runs.chunks_exact(stride).map(run)),
             n_coefficients => t.coefficients.len(),

@@ -251,6 +251,7 @@ fn table(text: Printer, name: &str, t: &PlanTable) -> Result<Value, WriteError> 
         gradients => t.gradients,
         powers => t.powers,
         n_terms => t.n_terms,
+        groups => t.groups,
         n_places => t.places.len(),
         places => arrays(&t.places),
         n_shapes => t.shapes.len(),

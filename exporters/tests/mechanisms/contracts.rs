@@ -19,7 +19,7 @@ pub struct LookUp {
 
 const DIRECTION: &str = "requires \\initialized(&direction[0 .. @@_N_RIGID - 1]);";
 
-const LOOK_UPS: [LookUp; 5] = [
+const LOOK_UPS: [LookUp; 6] = [
     LookUp {
         function: "dynamics_at",
         arguments: "place, f",
@@ -37,6 +37,14 @@ const LOOK_UPS: [LookUp; 5] = [
         written: "\\initialized(&f[0])",
     },
     LookUp {
+        function: "dynamics_bend_at",
+        arguments: "place, second",
+        requires: "",
+        result: "@_real second[@@_PAIRS * @@_DYNAMICS_VALUES]",
+        assigns: "second[0 .. (@@_PAIRS * @@_DYNAMICS_VALUES) - 1]",
+        written: "\\initialized(&second[0 .. (@@_PAIRS * @@_DYNAMICS_VALUES) - 1])",
+    },
+    LookUp {
         function: "motion_at",
         arguments: "place, f",
         requires: "",
@@ -45,12 +53,12 @@ const LOOK_UPS: [LookUp; 5] = [
         written: "\\initialized(&f[0])",
     },
     LookUp {
-        function: "motion_rate_at",
-        arguments: "place, direction, f",
-        requires: DIRECTION,
-        result: "@_motion_fields f[1]",
-        assigns: "*f",
-        written: "\\initialized(&f[0])",
+        function: "motion_bend_at",
+        arguments: "place, second",
+        requires: "",
+        result: "@_real second[@@_PAIRS * @@_MOTION_VALUES]",
+        assigns: "second[0 .. (@@_PAIRS * @@_MOTION_VALUES) - 1]",
+        written: "\\initialized(&second[0 .. (@@_PAIRS * @@_MOTION_VALUES) - 1])",
     },
     LookUp {
         function: "motion_bend_slope_at",
@@ -119,12 +127,11 @@ fn unrolled(function: &str, line: &str, goal: Goal, one_coordinate: bool) -> u32
         .any(|bound| line.contains(bound));
     let inside_rows = line.starts_with("         ") && !over_rows;
     // What is inside loops over rows here adds to numbers that have been set before.
-    let adds = function.ends_with("_sum_rate") || function.ends_with("_bend_slope_at");
-    if function.ends_with("_term_rate") || (adds && inside_rows) {
+    if function.ends_with("_bend_slope_at") && inside_rows {
         return 0;
     }
     match goal {
-        Goal::Reads if function.ends_with("_sum") && line.contains("; c += ") => 0,
+        Goal::Reads if line.contains("_GROUPS; ++g") => ALL,
         // With one coordinate there is one run, and results are written in it.
         Goal::Writes if over_rows => u32::from(one_coordinate) * 2,
         _ => ALL,

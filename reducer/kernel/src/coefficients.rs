@@ -68,15 +68,7 @@ pub fn coefficients<R: Load<M::Stored>, M: Source>(
         index,
     };
     let f = dynamics_at(source, &place, &mut scratch);
-    match m.form {
-        Form::Lagrangian => {
-            lagrangian::inertia(source, &f, out.mass, out.gyroscopic, scratch.again());
-        }
-        Form::Direct => direct::inertia(source, &f, out.mass, out.gyroscopic),
-    }
-    stiffness_matrix(source, &f, out.stiffness, scratch.again());
-    damping_matrix(source, &f, out.damping, scratch.again());
-    static_forces(source, p, &f, out, scratch.again());
+    of_fields(source, p, &f, out, scratch.again());
     if !out.load_map.is_empty() {
         add_load_map(source, &place, out.load_map, scratch.again());
     }
@@ -90,6 +82,25 @@ pub fn coefficients<R: Load<M::Stored>, M: Source>(
         out.clear();
     }
     status
+}
+
+/// What the stored functions of the dynamics say by themselves.
+pub fn of_fields<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    f: &Fields<'_, R>,
+    out: &mut Coefficients<'_, R>,
+    mut scratch: Scratch<'_, R>,
+) {
+    match source.model().form {
+        Form::Lagrangian => {
+            lagrangian::inertia(source, f, out.mass, out.gyroscopic, scratch.again());
+        }
+        Form::Direct => direct::inertia(source, f, out.mass, out.gyroscopic),
+    }
+    stiffness_matrix(source, f, out.stiffness, scratch.again());
+    damping_matrix(source, f, out.damping, scratch.again());
+    static_forces(source, p, f, out, scratch);
 }
 
 /// At rest and without accelerations the equations of motion leave minus the static force.
@@ -195,6 +206,23 @@ pub fn load_map<R: Load<M::Stored>, M: Source>(
     status
 }
 
+/// −∂V/∂η of the mechanism per unit of gravity along each inertial axis, three vectors.
+pub fn add_gravity_axes<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    axes: &mut [R],
+) {
+    let m = source.model();
+    for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
+        for (sum, slope) in axes[axis * m.n..].iter_mut().zip(f.slopes()) {
+            *sum -= slope[v];
+        }
+    }
+    for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
+        axes[axis * m.n + i] += f.value[v];
+    }
+}
+
 /// −∂V/∂η of mechanism and payloads per unit of gravity along each inertial axis at η = (θ, 0), three vectors.
 pub fn gravity_axes<R: Load<M::Stored>, M: Source>(
     source: &M,
@@ -215,14 +243,7 @@ pub fn gravity_axes<R: Load<M::Stored>, M: Source>(
         index,
     };
     let f = dynamics_at(source, &place, &mut scratch);
-    for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
-        for (sum, slope) in axes[axis * m.n..].iter_mut().zip(f.slopes()) {
-            *sum -= slope[v];
-        }
-    }
-    for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
-        axes[axis * m.n + i] += f.value[v];
-    }
+    add_gravity_axes(source, &f, axes);
     if let Some(p) = p.filter(|p| p.any_payload(source)) {
         let mut motion = Fields::of::<M, MOTION>(source, &mut scratch);
         at::<R, M, MOTION>(source, &place, &mut motion, scratch.again());

@@ -16,6 +16,7 @@
 
 mod algebra;
 mod coefficients;
+mod curvature;
 mod direct;
 mod dynamics;
 mod energy;
@@ -30,6 +31,7 @@ mod number;
 mod parameters;
 mod polynomials;
 mod scratch;
+mod sensitivity;
 mod values;
 
 pub use algebra::{factor, solve, upper_product};
@@ -46,11 +48,13 @@ pub use motion::Output;
 pub use number::{Load, Number};
 pub use parameters::{Held, Parameters};
 pub use scratch::Scratch;
+pub use sensitivity::{Move, moved_coefficients};
 
 /// The files of this crate, by name, as generated crates hold them in a module of their own.
 pub const SOURCE: &[(&str, &str)] = &[
     ("algebra.rs", include_str!("algebra.rs")),
     ("coefficients.rs", include_str!("coefficients.rs")),
+    ("curvature.rs", include_str!("curvature.rs")),
     ("direct.rs", include_str!("direct.rs")),
     ("dynamics.rs", include_str!("dynamics.rs")),
     ("equations.rs", include_str!("equations.rs")),

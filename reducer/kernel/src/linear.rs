@@ -4,6 +4,7 @@
 //! stored functions taken together, so central differences of any width are exact but for rounding.
 
 use super::algebra::{settle, solve};
+use super::curvature::{Curvature, along_theta};
 use super::dynamics::accelerate;
 use super::equations::{Point, equations};
 use super::locate::Status;
@@ -11,7 +12,7 @@ use super::model::Source;
 use super::motion::{Output, output, point_jacobian_rate};
 use super::number::{Load, Number};
 use super::parameters::{Parameters, take_gravity};
-use super::polynomials::{DYNAMICS, Fields, MOTION, at, rate_at, scaled};
+use super::polynomials::{DYNAMICS, Fields, MOTION, at, scaled};
 use super::scratch::Scratch;
 
 /// ẋ = A x + B force, y = C x + D force, row-major; x = (η, rate), and y holds position, small rotation and
@@ -85,6 +86,7 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
     /// Derivative of the force by θ_column.
     fn by_theta(
         &self,
+        curvature: Option<&Curvature<'_, R>>,
         motion: [&[R]; 3],
         column: usize,
         out: &mut [R],
@@ -93,10 +95,10 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
         let (source, m) = (self.source, self.source.model());
         let n = m.n;
         let width = R::ONE / scaled(source, &self.place, column).1;
-        let direction = scratch.zeros(m.n_rigid);
-        direction[column] = R::ONE;
         let mut along = Fields::of::<M, DYNAMICS>(source, &mut scratch);
-        rate_at::<R, M, DYNAMICS>(source, &self.place, direction, &mut along, scratch.again());
+        let known = (self.f, curvature);
+        let rest = scratch.again();
+        along_theta::<R, M, DYNAMICS>(source, &self.place, known, column, &mut along, rest);
         let mut moved = Fields::of::<M, DYNAMICS>(source, &mut scratch);
         let (low, u) = (scratch.take(n), scratch.take(n * n));
         for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
@@ -121,7 +123,8 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
             Fields::of::<M, MOTION>(source, &mut scratch),
         );
         at::<R, M, MOTION>(source, &self.place, &mut f, scratch.again());
-        rate_at::<R, M, MOTION>(source, &self.place, rate, &mut along, scratch.again());
+        let curvature = Curvature::at::<M, MOTION>(source, &self.place, &mut scratch);
+        curvature.along(&f, &rate[..m.n_rigid], &mut along);
         let (jacobian, jacobian_rate) = (scratch.take(6 * n), scratch.take(3 * n));
         for (number, rows) in c.chunks_exact_mut(9 * 2 * n).enumerate() {
             let (mut rotation, mut vectors) = ([R::ZERO; 9], [[R::ZERO; 3]; 3]);
@@ -171,12 +174,16 @@ pub fn linearize<R: Load<M::Stored>, M: Source>(
         place,
         f,
     };
+    let curvature = m
+        .dynamics
+        .gradients
+        .then(|| Curvature::at::<M, DYNAMICS>(source, &point.place, &mut scratch));
     let by = scratch.take(n);
     for k in 0..n {
         let motion = [eta, rate, &*accel];
         out.a[k * 2 * n + n + k] = R::ONE;
         if k < m.n_rigid {
-            point.by_theta(motion, k, by, scratch.again());
+            point.by_theta(curvature.as_ref(), motion, k, by, scratch.again());
         } else {
             point.by_modal(motion, k, by, scratch.again());
         }

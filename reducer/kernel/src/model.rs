@@ -100,9 +100,10 @@ pub struct Node<C> {
 
 /// Polynomials on all boxes.
 ///
-/// Where gradients are needed, coefficients that differ only in the degree of the first coordinate form a
-/// run; a run is summed over the first coordinate, the sums are folded over the second one, and so on.
-/// Otherwise terms are listed: 1; degree 1 of every coordinate, degree 2 and so on; products of two terms
+/// Where gradients are needed, columns that have much the same terms stand side by side in groups of `lanes`,
+/// and every group of every box has runs of its own: coefficients that differ only in the degree of the first
+/// coordinate form a run; a run is summed over the first coordinate, the sums are folded over the second one,
+/// and so on. Otherwise terms are listed: 1; degree 1 of every coordinate, degree 2 and so on; products of two terms
 /// before.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a, C> {
@@ -117,9 +118,11 @@ pub struct Table<'a, C> {
     /// Coefficients are those of powers, runs from the highest degree down; otherwise of Chebyshev
     /// polynomials, from the lowest degree up.
     pub powers: bool,
-    /// Terms of a box, at most.
+    /// Terms of a group of columns, at most.
     pub n_terms: usize,
-    /// Of every box: where its coefficients start, and its shape or list of terms.
+    /// Groups of columns; 1 without gradients.
+    pub groups: usize,
+    /// Of every group of every box: where its coefficients start, and its shape or list of terms.
     pub places: &'a [[u32; 2]],
     /// Runs: first, end, rows, largest degree.
     pub shapes: &'a [[u32; 4]],
@@ -130,8 +133,7 @@ pub struct Table<'a, C> {
     pub lists: &'a [[u32; 3]],
     /// Products of two terms.
     pub products: &'a [[u32; 2]],
-    /// With gradients: of every box rows of `lanes` columns, then of the next ones. Otherwise rows of all
-    /// columns.
+    /// With gradients: rows of `lanes` columns, group by group. Otherwise rows of all columns.
     pub coefficients: &'a [C],
     /// The same everywhere.
     pub constants: &'a [C],

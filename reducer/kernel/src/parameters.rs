@@ -5,10 +5,11 @@
 //! m Jᵀg to gravity. What the nominal model holds of a parameter is taken off the given value.
 
 use super::algebra::all_finite;
+use super::curvature::{Curvature, bend_slope_at};
 use super::model::{Group, Source};
 use super::motion::{point_bias_slope, point_jacobian, point_jacobian_rate};
 use super::number::{Load, Number};
-use super::polynomials::{Fields, MOTION, Place, at, bend_slope_at, rate_at};
+use super::polynomials::{Fields, MOTION, Place, at};
 use super::scratch::Scratch;
 
 /// Parameters of a call.
@@ -155,7 +156,7 @@ impl<R: Number> Parameters<'_, R> {
         if !self.any_payload(source) {
             return;
         }
-        let (fields, along) = both(source, place, rate, &mut scratch);
+        let (fields, along, _) = both(source, place, rate, &mut scratch);
         let (jacobian, jacobian_rate) = (scratch.take(3 * n), scratch.take(3 * n));
         for output in 0..m.n_outputs {
             let payload = self.added_payload(source, output);
@@ -193,12 +194,10 @@ impl<R: Number> Parameters<'_, R> {
         let mut fields = Fields::of::<M, MOTION>(source, &mut scratch);
         let mut along = Fields::of::<M, MOTION>(source, &mut scratch);
         at::<R, M, MOTION>(source, place, &mut fields, scratch.again());
+        let curvature = Curvature::at::<M, MOTION>(source, place, &mut scratch);
         let (jacobian, slope) = (scratch.take(3 * n), scratch.take(3 * n));
-        let direction = scratch.take(m.n_rigid);
         for k in 0..m.n_rigid {
-            direction.fill(R::ZERO);
-            direction[k] = R::ONE;
-            rate_at::<R, M, MOTION>(source, place, direction, &mut along, scratch.again());
+            curvature.along_one(&fields, k, &mut along);
             for output in 0..m.n_outputs {
                 point_jacobian(source, &fields, output, eta, jacobian);
                 point_jacobian(source, &along, output, eta, slope);
@@ -233,11 +232,9 @@ impl<R: Number> Parameters<'_, R> {
     {
         let m = source.model();
         let n = m.n;
-        let (fields, along) = both(source, place, rate, &mut scratch);
+        let (fields, along, curvature) = both(source, place, rate, &mut scratch);
         let mut aside = Fields::of::<M, MOTION>(source, &mut scratch);
-        let direction = scratch.zeros(m.n_rigid);
-        direction[column] = R::ONE;
-        rate_at::<R, M, MOTION>(source, place, direction, &mut aside, scratch.again());
+        curvature.along_one(&fields, column, &mut aside);
         let bend = scratch.take(m.motion.values);
         bend_slope_at::<R, M, MOTION>(source, place, rate, column, bend, scratch.again());
         let (jacobian, jacobian_rate) = (scratch.take(3 * n), scratch.take(3 * n));
@@ -264,20 +261,21 @@ impl<R: Number> Parameters<'_, R> {
     }
 }
 
-/// Fields of a table and their derivatives along the rates of θ.
+/// Fields of the outputs, their derivatives along the rates of θ, and their second derivatives.
 fn both<'f, R: Load<M::Stored>, M: Source>(
     source: &M,
     place: &Place<'_, R>,
     rate: &[R],
     scratch: &mut Scratch<'f, R>,
-) -> (Fields<'f, R>, Fields<'f, R>) {
+) -> (Fields<'f, R>, Fields<'f, R>, Curvature<'f, R>) {
     let (mut fields, mut along) = (
         Fields::of::<M, MOTION>(source, scratch),
         Fields::of::<M, MOTION>(source, scratch),
     );
     at::<R, M, MOTION>(source, place, &mut fields, scratch.again());
-    rate_at::<R, M, MOTION>(source, place, rate, &mut along, scratch.again());
-    (fields, along)
+    let curvature = Curvature::at::<M, MOTION>(source, place, scratch);
+    curvature.along(&fields, &rate[..source.model().n_rigid], &mut along);
+    (fields, along, curvature)
 }
 
 /// Takes the force of gravity on the mechanism, which is stored per inertial axis, off `out`.

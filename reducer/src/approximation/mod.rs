@@ -20,6 +20,7 @@ mod refine;
 mod region;
 mod rules;
 mod sample;
+mod sensitivity;
 mod source;
 mod speed;
 mod store;
@@ -45,6 +46,7 @@ use history::Counters;
 use region::Region;
 use rules::Rules;
 use sample::Sample;
+use sensitivity::Sensitivities;
 use store::SampleStore;
 use trial::Context;
 
@@ -119,10 +121,28 @@ fn approximate_by(
 
     observer.phase("probing");
     let probes = probe(layout, &mut store)?;
-    let components = components::find_components(layout, rules.form, &probes);
+    let mut components = components::find_components(layout, rules.form, &probes);
     let mut scales = Scales::new(&probes);
     if rules.thesis {
         scales = scales.with_combined(&rules.minimal_width);
+    }
+    let mut sensitivities = Sensitivities::default();
+    let mut everything = None;
+    if rules.is_adaptive_degree() {
+        let context = Context {
+            layout,
+            rules: &rules,
+            components: &components,
+            scales: &scales,
+            sensitivities: &sensitivities,
+            counters,
+        };
+        let draft = |tables| context.single_box_model(tables);
+        let all = Sensitivities::new(&rules, &components, &scales, &probes, draft);
+        let smaller = all.neglect(&components, &probes);
+        sensitivities = all.of(&components.dynamics, &smaller.dynamics);
+        let before = std::mem::replace(&mut components, smaller);
+        everything = (before != components).then_some((before, all));
     }
 
     let mut attempt = 0;
@@ -134,6 +154,7 @@ fn approximate_by(
             rules: &rules,
             components: &components,
             scales: &scales,
+            sensitivities: &sensitivities,
             counters,
         };
         let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
@@ -148,6 +169,12 @@ fn approximate_by(
         let mut model = context.draft(layout.clone(), tree, boxes, continuity);
         let excess = audit::excess(&context, &mut store, &model, attempt)?;
         let complete = model.boxes.iter().all(|b| b.reached);
+        if let Some(all) = everything.take_if(|_| !complete) {
+            // What was left out may matter where no probe was.
+            (components, sensitivities) = all;
+            memory = refine::Memory::default();
+            continue;
+        }
         if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
             model.provenance.routed_samples = store.n_routed();
             let (samples, evaluated) = counters.samples();
@@ -175,7 +202,7 @@ fn probe(layout: &ModelLayout, store: &mut SampleStore) -> Result<Vec<Sample>, A
     let s = layout.n_rigid;
     let domain = Region::of_domain(&layout.domain);
     let mut wanted = vec![domain.point(&vec![0.0; s])];
-    let halton = (0..16 + 8 * s as u64).map(|i| points::halton(i, 0, s));
+    let halton = (0..24 + 8 * s as u64).map(|i| points::halton(i, 0, s));
     wanted
         .extend(halton.map(|u| domain.point(&u.iter().map(|v| 2.0 * v - 1.0).collect::<Vec<_>>())));
     wanted.retain(|p| layout.domain.admits(p));

@@ -184,7 +184,7 @@ fn apply(
     if let Some(limit) = state.merge_below {
         if let Outcome::Accept(leaf) = outcome
             && leaf.reached
-            && leaf.dynamics.coefficients.len() + leaf.outputs.coefficients.len() < limit
+            && leaf.dynamics.stored() + leaf.outputs.stored() < limit
         {
             tree.close(state.node, *leaf);
         }
@@ -278,7 +278,7 @@ fn nest_faces(context: &Context, memory: &Memory, tree: &mut BoxTree) -> Vec<Ope
 
 /// Two finished neighbours as one box of the largest degree, once.
 fn merge_candidates(context: &Context, memory: &Memory, tree: &BoxTree) -> Vec<OpenBox> {
-    let numbers = |b: &BoxModel| b.dynamics.coefficients.len() + b.outputs.coefficients.len();
+    let numbers = |b: &BoxModel| b.dynamics.stored() + b.outputs.stored();
     tree.pairs()
         .into_iter()
         .map(|(node, low, high)| {

@@ -6,6 +6,7 @@ use super::history::Counters;
 use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
+use super::sensitivity::Sensitivities;
 use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
@@ -14,6 +15,7 @@ use crate::reduced_model::{
     ModelCoefficients, ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
 use kernel::Group;
+use std::collections::BTreeMap;
 
 /// What every box of a run shares.
 pub(super) struct Context<'a> {
@@ -21,6 +23,7 @@ pub(super) struct Context<'a> {
     pub rules: &'a Rules,
     pub components: &'a ComponentLists,
     pub scales: &'a Scales,
+    pub sensitivities: &'a Sensitivities,
     pub counters: &'a Counters,
 }
 
@@ -170,6 +173,29 @@ impl Context<'_> {
                 coefficients: Vec::new(),
             };
         }
+        self.fitted(region, samples, terms, |fit| fit.table(components))
+    }
+
+    /// Fits the coefficients that a table has again.
+    pub fn refit_table(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        table: &Table,
+        components: &[Component],
+    ) -> Table {
+        self.fitted(region, samples, &table.terms, |fit| {
+            fit.refitted(table, components)
+        })
+    }
+
+    fn fitted(
+        &self,
+        region: &Region,
+        samples: &TrialSamples,
+        terms: &[Vec<u8>],
+        table: impl FnOnce(&Fit) -> Table,
+    ) -> Table {
         self.counters.count_fit();
         let options = self.options();
         let weights = if options.gradients {
@@ -177,14 +203,13 @@ impl Context<'_> {
         } else {
             vec![1.0; samples.fit.len()]
         };
-        Fit {
+        table(&Fit {
             samples: &samples.fit,
             weights: &weights,
             region,
             terms,
             options,
-        }
-        .table(components)
+        })
     }
 
     /// Errors of a part of the model, through the evaluator that users get; `tables` are those of
@@ -250,7 +275,7 @@ impl Context<'_> {
     }
 
     /// A model of one box, for measuring.
-    fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
+    pub fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
         let domain = Domain {
             lower: tables.lower.clone(),
             upper: tables.upper.clone(),
@@ -292,7 +317,7 @@ impl Context<'_> {
         }
     }
 
-    /// The finished box: terms dropped whose sum stays below a tenth of the tolerance.
+    /// The finished box, without coefficients that no tolerance needs.
     pub fn finish(
         &self,
         region: &Region,
@@ -362,25 +387,31 @@ fn put_part(errors: &mut [PointErrors], found: Vec<PointErrors>, part: Part) {
     }
 }
 
+/// Largest coefficient of each component's kind.
+pub(super) fn kind_scales(table: &Table, components: &[Component]) -> Vec<f64> {
+    let n = components.len().max(1);
+    let mut kinds: BTreeMap<Group, f64> = BTreeMap::new();
+    for row in table.coefficients.chunks_exact(n) {
+        for (component, c) in components.iter().zip(row) {
+            let largest = kinds
+                .entry(component.place().0)
+                .or_insert(f64::MIN_POSITIVE);
+            *largest = largest.max(c.abs());
+        }
+    }
+    let scale = |c: &Component| {
+        kinds
+            .get(&c.place().0)
+            .copied()
+            .unwrap_or(f64::MIN_POSITIVE)
+    };
+    components.iter().map(scale).collect()
+}
+
 /// Size of each term: root sum of squares over components, each relative to the largest
 /// coefficient of its kind, times the degree, since derivatives count as much as values.
 pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
-    let n = components.len().max(1);
-    let rows = || table.coefficients.chunks_exact(n);
-    let mut kinds: Vec<(Group, f64)> = Vec::new();
-    let mut kind_of = Vec::with_capacity(components.len());
-    for (j, component) in components.iter().enumerate() {
-        let (kind, _) = component.place();
-        let largest = rows().map(|row| row[j].abs()).fold(0.0, f64::max);
-        let place = kinds.iter().position(|(k, _)| *k == kind);
-        let place = place.unwrap_or_else(|| {
-            kinds.push((kind, f64::MIN_POSITIVE));
-            kinds.len() - 1
-        });
-        kinds[place].1 = kinds[place].1.max(largest);
-        kind_of.push(place);
-    }
-    let scales: Vec<f64> = kind_of.into_iter().map(|place| kinds[place].1).collect();
+    let scales = kind_scales(table, components);
     let size = |(row, term): (&[f64], &Vec<u8>)| {
         let degree: f64 = term.iter().map(|&d| f64::from(d)).sum();
         degree.max(1.0)
@@ -391,5 +422,6 @@ pub(super) fn term_sizes(table: &Table, components: &[Component]) -> Vec<f64> {
                 .sum::<f64>()
                 .sqrt()
     };
-    rows().zip(&table.terms).map(size).collect()
+    let rows = table.coefficients.chunks_exact(components.len().max(1));
+    rows.zip(&table.terms).map(size).collect()
 }

@@ -1,11 +1,11 @@
-//! Terms that a fitted table can do without.
+//! Coefficients that a fitted table can do without.
 
 use super::errors::{N_BLOCKS, Part, PointErrors};
 use super::region::Region;
 use super::sample::Sample;
-use super::trial::{Context, TrialSamples, term_sizes};
+use super::trial::{Context, TrialSamples, kind_scales};
 use crate::description::mechanism::Criterion;
-use crate::reduced_model::{Component, Table};
+use crate::reduced_model::{Component, PolynomialValues, Table};
 
 /// Validation points, and fitted points, at which the search looks; the result is checked at all.
 const SEARCHED: usize = 32;
@@ -13,7 +13,10 @@ const SEARCHED: usize = 32;
 /// Points of the search between two looks at the errors.
 const LOOKED_AT_ONCE: usize = 8;
 
-/// A table of a box, from which terms are to be dropped.
+/// How often coefficients are fitted again to make room for dropping more.
+const ROUNDS: usize = 3;
+
+/// A table of a box, from which coefficients are to be dropped.
 pub(super) struct Trimming<'a> {
     pub context: &'a Context<'a>,
     pub region: &'a Region,
@@ -26,7 +29,7 @@ pub(super) struct Trimming<'a> {
     pub part: Part,
 }
 
-/// A table with fewer terms.
+/// A table with fewer coefficients.
 pub(super) struct Trimmed {
     pub table: Table,
     /// Errors of its part of the model at the validation points.
@@ -34,10 +37,29 @@ pub(super) struct Trimmed {
 }
 
 impl Trimming<'_> {
-    /// Drops as many of the smallest terms as leave every block's error within a tenth of its
-    /// tolerance of what it was, and below the target of trimmed tables if it was; then fits what is left again.
-    /// Absent where nothing can be dropped.
+    /// Drops as many coefficients, those that matter least first, as leave every block's error below the
+    /// target of trimmed tables, or what it was; fits the others again, and goes on as long as that makes
+    /// room. Absent where nothing can be dropped.
     pub fn trimmed(&self) -> Option<Trimmed> {
+        let mut best = self.dropped(self.table())?;
+        for _ in 0..ROUNDS {
+            let refitted = self.refitted(&best.table);
+            let Some(next) = refitted.and_then(|table| self.dropped(&table)) else {
+                break;
+            };
+            let (before, after) = (best.table.stored(), next.table.stored());
+            if after < before {
+                best = next;
+            }
+            if after + before / 50 >= before {
+                break;
+            }
+        }
+        Some(best)
+    }
+
+    /// Drops what a table, which may be that of the box fitted again, can do without.
+    fn dropped(&self, table: &Table) -> Option<Trimmed> {
         let fast: Vec<&Sample> = self
             .samples
             .validation
@@ -50,12 +72,11 @@ impl Trimming<'_> {
         let mut before = self.errors[..n_known].to_vec();
         before.extend(self.errors_of(self.table(), &fast[n_known..], |_| true));
         let before = self.ratios(&before);
-        let refit = self.context.options().interpolate_ends;
-        let order = terms_by_size(self.table(), self.components(), if refit { 2 } else { 1 });
+        let order = self.by_weight(table);
         let (mut dropped, mut excess) = (0, order.len() + 1);
-        while excess - dropped > 1 {
+        while excess - dropped > 1 + order.len() / 512 {
             let middle = (dropped + excess) / 2;
-            let smaller = self.without(&order[..middle], refit);
+            let smaller = self.without(table, &order[..middle]);
             // More points can only add to a largest error, so the first that are not acceptable decide.
             let is_mean = self.context.rules.criterion == Criterion::Mean;
             let go_on = |errors: &[PointErrors]| is_mean || self.is_acceptable(errors, &before);
@@ -65,21 +86,23 @@ impl Trimming<'_> {
                 excess = middle;
             }
         }
-        if dropped == 0 {
-            return None;
-        }
         let before = self.ratios(self.errors);
-        for refit in [true, false] {
-            let table = self.without(&order[..dropped], refit);
+        while dropped > 0 {
+            let table = self.without(table, &order[..dropped]);
             let errors = self.errors_of(&table, &self.samples.validation, |_| true);
             if self.is_acceptable(&errors, &before) {
                 return Some(Trimmed { table, errors });
             }
-            if self.context.options().interpolate_ends {
-                break;
-            }
+            dropped -= dropped.div_ceil(16);
         }
         None
+    }
+
+    /// The coefficients of a table fitted again; values at ends of boxes would not stay what they are.
+    fn refitted(&self, table: &Table) -> Option<Table> {
+        let (context, components) = (self.context, self.components());
+        let free = !context.options().interpolate_ends;
+        free.then(|| context.refit_table(self.region, self.samples, table, components))
     }
 
     fn table(&self) -> &Table {
@@ -117,49 +140,106 @@ impl Trimming<'_> {
 
     fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
         let target = self.context.rules.trimmed_target;
-        let limit = |before: f64| (before + 0.1).min(target.max(before + 1e-12));
+        let limit = |before: f64| target.max(before + 1e-12);
         self.ratios(errors)
             .iter()
             .zip(before)
             .all(|(after, before)| *after <= limit(*before))
     }
 
-    fn without(&self, dropped: &[usize], refit: bool) -> Table {
-        if refit {
-            let terms = kept_terms(self.table(), dropped);
-            self.context
-                .fit_table(self.region, self.samples, &terms, self.components())
+    /// Places of the coefficients, those first whose loss adds least to the errors.
+    fn by_weight(&self, table: &Table) -> Vec<usize> {
+        let n = self.components().len().max(1);
+        let terms = TermSizes::new(table, self.region, &self.samples.fit);
+        let scales = kind_scales(table, self.components());
+        let weight = |place: usize| {
+            let (m, j, c) = (place / n, place % n, table.coefficients[place].abs());
+            match self.part {
+                Part::Outputs => c / scales[j] * terms.degree(m),
+                Part::Dynamics | Part::All => {
+                    let slopes = terms.slopes(m).map(|d| c * d);
+                    self.context
+                        .sensitivities
+                        .error(j, c * terms.values[m], slopes)
+                }
+            }
+        };
+        // Where boxes meet, the first two terms carry the values at the ends.
+        let kept = if self.context.options().interpolate_ends {
+            2
         } else {
-            kept_rows(self.table(), dropped, self.components().len())
+            0
+        };
+        let mut order: Vec<(f64, usize)> = (kept * n..table.coefficients.len())
+            .filter(|&place| table.coefficients[place] != 0.0)
+            .map(|place| (weight(place), place))
+            .collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        order.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// The table without some coefficients, and without terms that lose all.
+    fn without(&self, table: &Table, dropped: &[usize]) -> Table {
+        let n = self.components().len().max(1);
+        let mut table = table.clone();
+        let at_ends = self.context.options().interpolate_ends;
+        for &place in dropped {
+            let c = std::mem::take(&mut table.coefficients[place]);
+            if at_ends {
+                // T_k is T_0 or T_1 at both ends of the box, whose values stay.
+                let parity = usize::from(table.terms[place / n][0] % 2);
+                table.coefficients[parity * n + place % n] += c;
+            }
         }
+        table.without_zero_terms(n)
     }
 }
 
-/// Indices of terms from the smallest on; the first `protected` terms are left out.
-fn terms_by_size(table: &Table, components: &[Component], protected: usize) -> Vec<usize> {
-    let sizes = term_sizes(table, components);
-    let mut order: Vec<usize> = (protected.min(sizes.len())..sizes.len()).collect();
-    order.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]).then(b.cmp(&a)));
-    order
+/// Root mean squares of terms and of their derivatives by θ over the samples of a box.
+struct TermSizes<'a> {
+    terms: &'a [Vec<u8>],
+    values: Vec<f64>,
+    /// Of one θ after the other.
+    slopes: Vec<f64>,
 }
 
-fn kept_terms(table: &Table, dropped: &[usize]) -> Vec<Vec<u8>> {
-    (0..table.terms.len())
-        .filter(|m| !dropped.contains(m))
-        .map(|m| table.terms[m].clone())
-        .collect()
-}
+impl<'a> TermSizes<'a> {
+    fn new(table: &'a Table, region: &Region, samples: &[&Sample]) -> Self {
+        let (count, s) = (table.terms.len(), region.dimension());
+        let degrees: Vec<u8> = table.terms.iter().flatten().copied().collect();
+        let (mut values, mut slopes) = (vec![0.0; count], vec![0.0; count * s]);
+        let mut at = PolynomialValues::default();
+        for sample in samples {
+            at.fill(&degrees, sample.theta(), &region.lower, &region.upper);
+            let add = |sums: &mut [f64], found: &[f64]| {
+                let pairs = sums.iter_mut().zip(found);
+                pairs.for_each(|(sum, v)| *sum += v * v);
+            };
+            add(&mut values, at.terms());
+            for (k, sums) in slopes.chunks_exact_mut(count.max(1)).enumerate() {
+                add(sums, at.gradient(k));
+            }
+        }
+        let inverse = 1.0 / samples.len().max(1) as f64;
+        let root = |sums: Vec<f64>| sums.into_iter().map(|v| (v * inverse).sqrt()).collect();
+        Self {
+            terms: &table.terms,
+            values: root(values),
+            slopes: root(slopes),
+        }
+    }
 
-fn kept_rows(table: &Table, dropped: &[usize], n_components: usize) -> Table {
-    let rows = table
-        .coefficients
-        .chunks_exact(n_components.max(1))
-        .enumerate();
-    Table {
-        terms: kept_terms(table, dropped),
-        coefficients: rows
-            .filter(|(m, _)| !dropped.contains(m))
-            .flat_map(|(_, row)| row.iter().copied())
-            .collect(),
+    fn slopes(&self, term: usize) -> impl Iterator<Item = f64> {
+        self.slopes
+            .iter()
+            .copied()
+            .skip(term)
+            .step_by(self.terms.len().max(1))
+    }
+
+    /// Total degree, at least 1.
+    fn degree(&self, term: usize) -> f64 {
+        let total: f64 = self.terms[term].iter().map(|&d| f64::from(d)).sum();
+        total.max(1.0)
     }
 }

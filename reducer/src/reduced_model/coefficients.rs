@@ -1,7 +1,7 @@
 //! All coefficients of the equations of motion at one θ, η^δ = 0.
 
-use super::OutputMotion;
 use super::evaluate::{EvaluationError, Evaluator, Status, Workspace, check_length};
+use super::{Component, OutputMotion};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,6 +71,27 @@ pub struct OutputDocument {
     pub jacobian: Vec<Vec<f64>>,
 }
 
+impl ModelCoefficients {
+    /// The blocks of the dynamics as the kernel fills them.
+    fn view<'a>(&'a mut self, n: usize, load_map: &'a mut [f64]) -> kernel::Coefficients<'a, f64> {
+        for matrix in [&mut self.mass, &mut self.stiffness, &mut self.damping] {
+            matrix.resize(n * n, 0.0);
+        }
+        self.gyroscopic.resize(n * n * n, 0.0);
+        self.force.resize(n, 0.0);
+        self.gravity.resize(n, 0.0);
+        kernel::Coefficients {
+            mass: &mut self.mass,
+            gyroscopic: &mut self.gyroscopic,
+            stiffness: &mut self.stiffness,
+            damping: &mut self.damping,
+            force: &mut self.force,
+            gravity: &mut self.gravity,
+            load_map,
+        }
+    }
+}
+
 impl Evaluator<'_> {
     /// All coefficients at θ (s values).
     pub fn coefficients(
@@ -119,21 +140,7 @@ impl Evaluator<'_> {
     ) -> Result<(), EvaluationError> {
         let n = self.n();
         check_length("theta", theta.len(), self.n_rigid())?;
-        for matrix in [&mut out.mass, &mut out.stiffness, &mut out.damping] {
-            matrix.resize(n * n, 0.0);
-        }
-        out.gyroscopic.resize(n * n * n, 0.0);
-        out.force.resize(n, 0.0);
-        out.gravity.resize(n, 0.0);
-        let mut into = kernel::Coefficients {
-            mass: &mut out.mass,
-            gyroscopic: &mut out.gyroscopic,
-            stiffness: &mut out.stiffness,
-            damping: &mut out.damping,
-            force: &mut out.force,
-            gravity: &mut out.gravity,
-            load_map,
-        };
+        let mut into = out.view(n, load_map);
         let (m, p) = (self.plan.model(), self.parameters());
         let scratch = work.scratch(&self.plan);
         out.status = kernel::coefficients(&m, p.as_ref(), theta, &mut into, scratch).into();
@@ -146,6 +153,31 @@ impl Evaluator<'_> {
             out.gravity_axes = axes.chunks(n).map(<[f64]>::to_vec).collect();
         }
         Ok(())
+    }
+
+    /// Coefficients of the dynamics with one stored function, or its derivative by a θ, moved.
+    pub(crate) fn moved_into(
+        &self,
+        theta: &[f64],
+        moved: kernel::Move<f64>,
+        work: &mut Workspace,
+        out: &mut ModelCoefficients,
+    ) {
+        let (n, m) = (self.n(), self.plan.model());
+        let mut axes = vec![0.0; if m.has_gravity_terms() { 3 * n } else { 0 }];
+        let mut into = out.view(n, &mut []);
+        let scratch = work.scratch(&self.plan);
+        let status = kernel::moved_coefficients(&m, theta, moved, &mut into, &mut axes, scratch);
+        out.status = status.into();
+        out.gravity_axes = axes.chunks(n).map(<[f64]>::to_vec).collect();
+    }
+
+    /// Where the table of the dynamics has a component.
+    pub(crate) fn value_of(&self, component: Component) -> Option<usize> {
+        let (group, indices) = component.place();
+        let same = |e: &&kernel::Entry| [e.i, e.j, e.k, e.l].map(usize::from) == indices;
+        let found = self.plan.list(group).iter().find(same);
+        found.map(|e| e.value as usize)
     }
 
     /// The coefficients of outputs; the rest is zero.

@@ -24,6 +24,7 @@ mod parameters;
 pub mod plan;
 mod polynomial;
 mod provenance;
+mod table;
 mod validate;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
@@ -39,6 +40,7 @@ pub use polynomial::PolynomialValues;
 pub use provenance::{
     BasisRecord, Block, BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord,
 };
+pub use table::Table;
 pub use validate::{InvalidModel, limits};
 
 pub(crate) use coefficients::frequencies_hz;
@@ -50,7 +52,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the data layout that this library writes and reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -205,16 +207,6 @@ pub struct BoxModel {
     pub errors: Vec<BlockError>,
 }
 
-/// Coefficients of products of Chebyshev polynomials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Degrees of each term, one per θ; graded order.
-    pub terms: Vec<Vec<u8>>,
-    /// Coefficients, `[term][component]`, contiguous across components.
-    pub coefficients: Vec<f64>,
-}
-
 impl ModelLayout {
     /// Number of generalised coordinates.
     pub fn n(&self) -> usize {
@@ -225,17 +217,11 @@ impl ModelLayout {
 impl ReducedModel {
     /// Number of polynomial coefficients of the dynamics, all boxes.
     pub fn stored_numbers(&self) -> usize {
-        self.boxes
-            .iter()
-            .map(|b| b.dynamics.coefficients.len())
-            .sum()
+        self.boxes.iter().map(|b| b.dynamics.stored()).sum()
     }
 
     /// Number of polynomial coefficients of outputs and load map, all boxes.
     pub fn stored_numbers_outputs(&self) -> usize {
-        self.boxes
-            .iter()
-            .map(|b| b.outputs.coefficients.len())
-            .sum()
+        self.boxes.iter().map(|b| b.outputs.stored()).sum()
     }
 }

@@ -175,7 +175,7 @@ pub fn inverse_dynamics_cost(plan: &Plan) -> Operations {
 fn boxes_by_shape(plan: &Plan) -> Vec<Vec<usize>> {
     let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for i in 0..plan.n_boxes() {
-        let shapes = (plan.dynamics.places[i][1], plan.motion.places[i][1]);
+        let shapes = (plan.dynamics.orders(i), plan.motion.orders(i));
         known.entry(shapes).or_default().push(i);
     }
     known.into_values().collect()

@@ -4,9 +4,11 @@
 //! that both do the same operations in the same order. Polynomials of a box whose gradients are needed are
 //! ordered in runs: coefficients that differ only in the degree of the first θ. A kernel sums a run, folds
 //! the sum over the second θ, and so on, so that values and gradients come from one pass over the table.
+//! Columns with much the same terms stand side by side (`columns`), and every such group has its own runs.
 //! Tables that can be written in powers of ξ without loss have their runs from the highest degree down, as
 //! Horner's scheme wants them. Where values suffice, `terms` says how the terms are evaluated.
 
+mod columns;
 mod common;
 mod grid;
 mod powers;
@@ -251,7 +253,10 @@ impl Plan {
             .tables()
             .map(|t| (1 + s) * t.values() + 2 * t.n_terms)
             .sum();
-        6 * fields + 8 * n * n + 40 * n + 12 * s * self.degrees() + 16 * s
+        let pairs = s * (s + 1) / 2;
+        let curvatures: usize = self.tables().map(|t| pairs * t.values()).sum();
+        let level = 4 * s * (1 + s + pairs);
+        6 * fields + curvatures + level + 8 * n * n + 40 * n + 12 * s * self.degrees() + 16 * s
     }
 
     /// The model as the kernel wants it.

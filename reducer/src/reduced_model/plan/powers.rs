@@ -4,26 +4,36 @@
 //! where the coefficients of high degrees are large, so tables are rewritten only where the
 //! coefficients hardly grow.
 
+use super::runs::{n_rows, runs_of};
 use crate::reduced_model::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much the sum of a column's absolute coefficients may grow: rounding errors grow as much.
 const LARGEST_GROWTH: f64 = 8.0;
 
-/// Tables of all boxes in powers of ξ, with a row for every step of Horner's scheme. Absent where
-/// digits would be lost, or where over a quarter of the rows would be added.
-pub(super) fn in_powers(tables: &[&Table], n_columns: usize, s: usize) -> Option<Vec<Table>> {
-    let in_powers = |table: &&Table| {
+/// How much the rows of all tables together may grow.
+const LARGEST_FILL: f64 = 1.25;
+
+/// The tables in powers of ξ, with a row for every step of Horner's scheme. Absent where digits would be
+/// lost, or where over a quarter of the rows would be added.
+pub(super) fn in_powers(tables: &[Table], n_columns: usize, s: usize) -> Option<Vec<Table>> {
+    let in_powers = |table: &Table| {
         let powers = converted(table, &horner_rows(table, s)?, n_columns);
         (growth(table, &powers, n_columns) <= LARGEST_GROWTH).then_some(powers)
     };
-    tables.iter().map(in_powers).collect()
+    let powers: Option<Vec<Table>> = tables.iter().map(in_powers).collect();
+    let before: usize = tables
+        .iter()
+        .map(|t| n_rows(&runs_of(&t.terms, s, false)))
+        .sum();
+    let after = |powers: &Vec<Table>| powers.iter().map(|t| t.terms.len()).sum::<usize>();
+    powers.filter(|p| after(p) as f64 <= LARGEST_FILL * before as f64)
 }
 
 /// Powers of the table's polynomials, and what Horner's scheme passes through on its way to them:
 /// all lower degrees of a coordinate, without the coordinates before it.
 fn horner_rows(table: &Table, s: usize) -> Option<BTreeSet<Vec<u8>>> {
-    let most = table.terms.len() + table.terms.len() / 4 + 1;
+    let most = 4 * table.terms.len() + 8;
     let mut rows: BTreeSet<Vec<u8>> = table.terms.iter().cloned().collect();
     let lower = |row: &[u8], k: usize, degree: u8| {
         let mut row = row.to_vec();
@@ -145,7 +155,7 @@ mod tests {
             terms,
             coefficients,
         };
-        let powers = in_powers(&[&table], 2, 2).expect("a tame table");
+        let powers = in_powers(std::slice::from_ref(&table), 2, 2).expect("a tame table");
         let value = |t: &Table, column: usize, xi: [f64; 2], factor: fn(u8, f64) -> f64| -> f64 {
             let rows = t.coefficients.chunks(2);
             t.terms
@@ -183,11 +193,11 @@ mod tests {
             terms: (0..=12).map(|d| vec![d]).collect(),
             coefficients: (0..=12).map(|d| f64::from(u8::from(d == 12))).collect(),
         };
-        assert!(in_powers(&[&lonely], 1, 1).is_none());
+        assert!(in_powers(&[lonely], 1, 1).is_none());
         let sparse = Table {
             terms: vec![vec![0, 0], vec![8, 8]],
             coefficients: vec![1.0, 1e-9],
         };
-        assert!(in_powers(&[&sparse], 1, 2).is_none());
+        assert!(in_powers(&[sparse], 1, 2).is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Tables in the order in which they are evaluated.
 
+use super::columns::side_by_side;
 use super::common::Common;
 use super::powers::in_powers;
 use super::runs::{Run, n_rows, rows_of, runs_of, shape_degree};
@@ -22,9 +23,11 @@ pub struct PlanTable {
     pub gradients: bool,
     /// Coefficients are those of powers, in falling order.
     pub powers: bool,
-    /// Terms of a box, at most.
+    /// Terms of a group of columns, at most.
     pub n_terms: usize,
-    /// Of every box: where its coefficients start, and its shape or list of terms.
+    /// Groups of columns; 1 without gradients.
+    pub groups: usize,
+    /// Of every group of every box: where its coefficients start, and its shape or list of terms.
     pub places: Vec<[u32; 2]>,
     /// Runs of boxes that differ in them: first, end, rows, largest degree.
     pub shapes: Vec<[u32; 4]>,
@@ -58,7 +61,13 @@ pub(super) struct Build<'a> {
 impl Build<'_> {
     /// The table of all boxes; its values are added to `entries`.
     pub fn table(&self, tables: &[&Table], entries: &mut [Vec<Entry>; Group::COUNT]) -> PlanTable {
-        let kept = self.kept();
+        let empty = Table {
+            terms: Vec::new(),
+            coefficients: Vec::new(),
+        };
+        let none = [&empty];
+        let tables = if tables.is_empty() { &none } else { tables };
+        let kept = self.kept(tables);
         let lanes = lanes(kept.len(), self.gradients);
         let columns = kept.len().next_multiple_of(lanes).max(lanes);
         let stored = kept.iter().map(|&c| self.stored[c]).zip(0..);
@@ -77,65 +86,80 @@ impl Build<'_> {
             columns,
             lanes,
             gradients: self.gradients,
+            groups: if self.gradients { columns / lanes } else { 1 },
             constants: self.constants.iter().map(|c| c.value).collect(),
             ..PlanTable::default()
         };
-        let empty = Table {
-            terms: Vec::new(),
-            coefficients: Vec::new(),
-        };
-        let none = [&empty];
-        let tables = if tables.is_empty() { &none } else { tables };
-        let powers = (self.gradients && self.powers)
-            .then(|| in_powers(tables, self.stored.len(), self.n_rigid))
-            .flatten();
-        match &powers {
-            Some(powers) => {
-                out.powers = true;
-                self.fill(&mut out, &powers.iter().collect::<Vec<_>>(), &kept);
-            }
-            None => self.fill(&mut out, tables, &kept),
+        if self.gradients {
+            self.fill_groups(&mut out, tables, &kept);
+        } else {
+            self.fill_values(&mut out, tables, &kept);
         }
         out
     }
 
     /// Columns that are needed, in the order of the table.
-    fn kept(&self) -> Vec<usize> {
+    fn kept(&self, tables: &[&Table]) -> Vec<usize> {
         let used = |c: &usize| (self.used)(&self.stored[*c]);
         let mut kept: Vec<usize> = (0..self.stored.len()).filter(used).collect();
-        if !self.gradients {
-            // Values that the same factor multiplies in the equations stand together, in the order of rows.
-            kept.sort_by_key(|&c| {
-                let (group, [i, j, k, _]) = self.stored[c].place();
-                (group, [j, k, i])
-            });
+        if self.gradients {
+            let lanes = lanes(kept.len(), true);
+            return side_by_side(tables, self.stored.len(), kept, lanes);
         }
+        // Values that the same factor multiplies in the equations stand together, in the order of rows.
+        kept.sort_by_key(|&c| {
+            let (group, [i, j, k, _]) = self.stored[c].place();
+            (group, [j, k, i])
+        });
         kept
     }
 
-    fn fill(&self, out: &mut PlanTable, tables: &[&Table], kept: &[usize]) {
-        let s = self.n_rigid;
-        let (mut shapes, mut lists) = (Vec::new(), Vec::new());
-        let (mut known_shapes, mut known_lists) = (BTreeMap::new(), BTreeMap::new());
-        for table in tables {
-            let (rows, order) = if self.gradients {
-                let runs = runs_of(&table.terms, s, out.powers);
-                let rows = rows_of(&runs, out.powers);
-                (rows, place(runs, &mut known_shapes, &mut shapes))
-            } else {
-                let list = TermList::new(&table.terms, s);
-                let rows = list.rows.clone();
-                (rows, place(list, &mut known_lists, &mut lists))
-            };
-            out.n_terms = out.n_terms.max(rows.len());
-            let start = out.coefficients.len();
-            out.places.push([start as u32, order as u32]);
-            self.add_box(out, &rows, table, kept);
+    /// Groups of columns with the runs that each needs.
+    fn fill_groups(&self, out: &mut PlanTable, tables: &[&Table], kept: &[usize]) {
+        let n = self.stored.len();
+        let lanes = out.lanes;
+        let group =
+            |g: usize| &kept[(g * lanes).min(kept.len())..((g + 1) * lanes).min(kept.len())];
+        let mut parts: Vec<Table> = tables
+            .iter()
+            .flat_map(|t| (0..out.groups).map(|g| part(t, n, group(g), lanes)))
+            .collect();
+        if let Some(powers) = self
+            .powers
+            .then(|| in_powers(&parts, lanes, self.n_rigid))
+            .flatten()
+        {
+            (out.powers, parts) = (true, powers);
         }
-        out.common = Common::new(&lists, &out.places);
+        let (mut shapes, mut known) = (Vec::new(), BTreeMap::new());
+        for part in &parts {
+            let runs = runs_of(&part.terms, self.n_rigid, out.powers);
+            let rows = rows_of(&runs, out.powers);
+            out.n_terms = out.n_terms.max(rows.len());
+            let order = place(runs, &mut known, &mut shapes);
+            out.places
+                .push([out.coefficients.len() as u32, order as u32]);
+            let columns: Vec<usize> = (0..lanes).collect();
+            out.add_rows(&rows, part, lanes, &columns);
+        }
         for runs in &shapes {
             out.add_shape(runs);
         }
+    }
+
+    /// Rows of all columns in the order of the terms.
+    fn fill_values(&self, out: &mut PlanTable, tables: &[&Table], kept: &[usize]) {
+        let (mut lists, mut known) = (Vec::new(), BTreeMap::new());
+        for table in tables {
+            let list = TermList::new(&table.terms, self.n_rigid);
+            let rows = list.rows.clone();
+            out.n_terms = out.n_terms.max(rows.len());
+            let order = place(list, &mut known, &mut lists);
+            out.places
+                .push([out.coefficients.len() as u32, order as u32]);
+            out.add_rows(&rows, table, self.stored.len(), kept);
+        }
+        out.common = Common::new(&lists, &out.places);
         for list in &lists {
             let first = out.products.len();
             out.products
@@ -144,9 +168,27 @@ impl Build<'_> {
             out.lists.push(numbers.map(|v| v as u32));
         }
     }
+}
 
-    /// Appends the coefficients of a box in the order of its rows.
-    fn add_box(&self, out: &mut PlanTable, rows: &[Vec<u8>], table: &Table, kept: &[usize]) {
+/// A group of columns by itself, with the terms that any of them has; zeros fill it up to `width`.
+fn part(table: &Table, n_columns: usize, group: &[usize], width: usize) -> Table {
+    let rows = table.coefficients.chunks_exact(n_columns.max(1));
+    let padded = |row: &[f64]| {
+        let own = group.iter().map(|&c| row[c]);
+        own.chain(std::iter::repeat(0.0))
+            .take(width)
+            .collect::<Vec<f64>>()
+    };
+    Table {
+        terms: table.terms.clone(),
+        coefficients: rows.flat_map(padded).collect(),
+    }
+    .without_zero_terms(width)
+}
+
+impl PlanTable {
+    /// Appends coefficients in the order of rows: these columns of a table, then zeros.
+    fn add_rows(&mut self, rows: &[Vec<u8>], table: &Table, n_columns: usize, kept: &[usize]) {
         let terms: BTreeMap<&[u8], usize> = table
             .terms
             .iter()
@@ -154,24 +196,35 @@ impl Build<'_> {
             .map(|(m, t)| (t.as_slice(), m))
             .collect();
         let width = if self.gradients {
-            out.lanes
+            self.lanes
         } else {
-            out.columns
+            self.columns
         };
-        for first in (0..out.columns).step_by(width) {
-            for row in rows {
-                let stored = terms.get(row.as_slice());
-                let value = |column: usize| match (stored, kept.get(column)) {
-                    (Some(m), Some(c)) => table.coefficients[m * self.stored.len() + c],
-                    _ => 0.0,
-                };
-                out.coefficients.extend((first..first + width).map(value));
-            }
+        for row in rows {
+            let stored = terms.get(row.as_slice());
+            let value = |column: usize| match (stored, kept.get(column)) {
+                (Some(m), Some(c)) => table.coefficients[m * n_columns + c],
+                _ => 0.0,
+            };
+            self.coefficients.extend((0..width).map(value));
         }
     }
-}
 
-impl PlanTable {
+    /// Largest degree of any group of a box.
+    pub fn degree(&self, index: usize) -> u32 {
+        let shapes = self.places[index * self.groups..(index + 1) * self.groups].iter();
+        shapes
+            .map(|[_, s]| self.shapes[*s as usize][3])
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Shapes, or the list of terms, of a box.
+    pub fn orders(&self, index: usize) -> Vec<u32> {
+        let places = self.places[index * self.groups..(index + 1) * self.groups].iter();
+        places.map(|[_, order]| *order).collect()
+    }
+
     /// Columns and constants.
     pub fn values(&self) -> usize {
         self.columns + self.constants.len()
@@ -186,6 +239,7 @@ impl PlanTable {
             gradients: self.gradients,
             powers: self.powers,
             n_terms: self.n_terms,
+            groups: self.groups,
             places: &self.places,
             shapes: &self.shapes,
             runs: &self.runs,
