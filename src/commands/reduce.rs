@@ -9,6 +9,7 @@ use exporters::ExportOptions;
 use reducer::approximation::{LocalModel, Observer, SampleDatabase};
 use reducer::pipeline::{self, Summary};
 use reducer::reduced_model::Continuity;
+use reducer::reduction::ModeChoice;
 use reducer::sampling::UnrepresentedModes;
 use reducer::survey::survey;
 use serde_json::{Map, Value, json};
@@ -68,10 +69,14 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     talk::step(&format!("written to {}", folder.display()));
     drop(progress);
     let seconds = start.elapsed().as_secs_f64();
+    let modes = Modes {
+        choice: source.mechanism().reducer().mode_choice(),
+        unrepresented: &unrepresented,
+    };
     let text = if args.json {
-        format!("{}\n", as_json(&summary, &unrepresented, seconds))
+        format!("{}\n", as_json(&summary, &modes, seconds))
     } else {
-        as_text(&mechanism.name, &folder, &summary, &unrepresented, seconds)
+        as_text(&mechanism.name, &folder, &summary, &modes, seconds)
     };
     diagnostics::print(&text)?;
     Ok(if summary.reached {
@@ -91,7 +96,14 @@ fn must_be_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64) -> Value {
+/// What is to be told of the internal modes.
+struct Modes<'a> {
+    /// Where the file leaves them open.
+    choice: Option<&'a ModeChoice>,
+    unrepresented: &'a [UnrepresentedModes],
+}
+
+fn as_json(summary: &Summary, modes: &Modes<'_>, seconds: f64) -> Value {
     let errors: Map<String, Value> = summary
         .errors
         .iter()
@@ -117,7 +129,8 @@ fn as_json(summary: &Summary, unrepresented: &[UnrepresentedModes], seconds: f64
         "continuity": summary.continuity,
         "certified": summary.certified,
         "short": summary.short,
-        "unrepresented_modes": unrepresented,
+        "default_modes": modes.choice.map(tables::mode_choice),
+        "unrepresented_modes": modes.unrepresented,
         "history": summary.history,
         "work": summary.work,
         "reached": summary.reached,
@@ -129,7 +142,7 @@ fn as_text(
     name: &str,
     folder: &Path,
     summary: &Summary,
-    unrepresented: &[UnrepresentedModes],
+    modes: &Modes<'_>,
     seconds: f64,
 ) -> String {
     let mut out = String::new();
@@ -154,6 +167,9 @@ fn as_text(
             summary.routed_samples
         );
     }
+    if let Some(choice) = modes.choice {
+        let _ = writeln!(out, "internal modes: {choice}");
+    }
     let _ = writeln!(out, "errors at fresh points   mean       max");
     for e in &summary.errors {
         let _ = writeln!(
@@ -175,7 +191,7 @@ fn as_text(
         summary.certified, summary.boxes
     );
     tables::missing_regions(&mut out, &summary.missing);
-    for low in unrepresented.iter().take(tables::SHOWN) {
+    for low in modes.unrepresented.iter().take(tables::SHOWN) {
         let advice = low
             .modes_that_would_do
             .map_or(String::new(), |n| format!("; {n} internal modes would do"));

@@ -2,6 +2,8 @@
 
 use reducer::pipeline::ShortBox;
 use reducer::reduced_model::MissingRegion;
+use reducer::reduction::ModeChoice;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Entries of a list that are shown one by one.
@@ -85,4 +87,14 @@ fn more(out: &mut String, count: usize) {
     if count > SHOWN {
         let _ = writeln!(out, "  and {} more, all with --json", count - SHOWN);
     }
+}
+
+/// Internal modes that were chosen, for scripts.
+pub fn mode_choice(choice: &ModeChoice) -> Value {
+    json!({
+        "count": choice.count,
+        "plane": choice.plane.map(|plane| plane.name()),
+        "gap": choice.gap,
+        "reason": choice.to_string(),
+    })
 }

@@ -5,7 +5,7 @@ use crate::args::ValidateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use reducer::description::mechanism::{BodyKind, Mechanism};
 use reducer::kinematics::HomeShift;
-use reducer::reduction::LocalReducer;
+use reducer::reduction::{LocalReducer, ModeChoice};
 use reducer::sampling::{SamplingError, check_sizes};
 use serde_json::json;
 
@@ -47,6 +47,8 @@ struct Built {
     shift: Option<HomeShift>,
     /// Box centres on the way to θ, where θ is given.
     waypoints: Option<usize>,
+    /// Internal modes, where the file leaves them open.
+    modes: Option<ModeChoice>,
 }
 
 impl Built {
@@ -74,6 +76,7 @@ impl Built {
             redundant_constraints: reducer.model().n_redundant(),
             reduced: reducer.n(),
             waypoints,
+            modes: reducer.mode_choice().cloned(),
         })
     }
 }
@@ -100,6 +103,7 @@ impl Built {
                 format!("{} Hz, actuators locked", number(*f)),
             )
         }));
+        lines.extend(self.modes.iter().map(|m| ("modes", m.to_string())));
         let shift = self.shift.iter().filter(|shift| shift.moved > ROUNDING);
         lines.extend(shift.map(|shift| {
             let HomeShift {
@@ -157,6 +161,7 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
         "center_of_mass": built.center_of_mass,
         "size": built.size,
         "lowest_locked_hz": built.lowest_hz,
+        "default_modes": built.modes.as_ref().map(super::tables::mode_choice),
         "moved_at_home": built.shift.as_ref().map(|shift| json!({
             "distance": shift.moved,
             "body": shift.body,

@@ -128,7 +128,7 @@ fn four_bar_sections_and_modes() {
     let mechanism = mechanism("four_bar.toml");
     assert_eq!(mechanism.loaded.len(), 1);
     assert_eq!(mechanism.loaded[0].direction, Vector3::z());
-    assert_eq!(mechanism.reduction.internal, InternalModes::Lowest(5));
+    assert_eq!(mechanism.reduction.internal, Some(InternalModes::Lowest(5)));
     assert_eq!(mechanism.reduction.gauge, Gauge::Filtered { power: 2 });
     for body in &mechanism.bodies {
         let BodyKind::Beam(chain) = &body.kind else {
@@ -155,7 +155,7 @@ fn four_bar_sections_and_modes() {
 fn thesis_settings_replace_those_of_the_included_file() {
     let mechanism = mechanism("four_bar_thesis.toml");
     assert_eq!(mechanism.name, "four_bar_thesis");
-    assert_eq!(mechanism.reduction.internal, InternalModes::Lowest(3));
+    assert_eq!(mechanism.reduction.internal, Some(InternalModes::Lowest(3)));
     assert_eq!(mechanism.reduction.gauge, Gauge::Track);
     assert_eq!(mechanism.approximation.minimal_width, [0.03]);
     assert_eq!(mechanism.bodies.len(), 3);

@@ -182,7 +182,7 @@ fn distances_springs_masses_and_loads() {
     assert_eq!(mechanism.point_masses[0].mass, 1.2);
     assert_eq!(mechanism.loads[0].force, Vector3::new(0.0, 2000.0, 0.0));
     assert_eq!(mechanism.damping, Damping::Modal { ratio: 0.01 });
-    assert_eq!(mechanism.reduction.internal, InternalModes::Lowest(1));
+    assert_eq!(mechanism.reduction.internal, Some(InternalModes::Lowest(1)));
 }
 
 #[test]

@@ -108,3 +108,36 @@ fn a_moved_and_turned_mechanism_is_the_same() {
         }
     }
 }
+
+/// The first axis of the SCARA is vertical, and so is gravity: whatever it does, the equations stay the
+/// same, and outputs turn with it.
+#[test]
+fn a_vertical_first_axis_enters_outputs_only() {
+    let reducer = LocalReducer::new(&mechanism("scara.toml")).expect("a SCARA");
+    let mut random = Random(11);
+    for turn in [0.4, -1.9, 3.0] {
+        let theta = [
+            0.0,
+            2.0 * random.next(),
+            0.1 + 0.1 * random.next(),
+            3.0 * random.next(),
+        ];
+        let mut turned = theta;
+        turned[0] = turn;
+        let [a, b] = [theta, turned].map(|theta| reducer.evaluate(&theta).expect("in the domain"));
+        let blocks = [
+            ("mass", &a.mass, &b.mass),
+            ("gyroscopic", &a.gyroscopic(), &b.gyroscopic()),
+            ("stiffness", &a.stiffness, &b.stiffness),
+            ("damping", &a.damping, &b.damping),
+            ("gravity", &a.gravity, &b.gravity),
+        ];
+        for (block, a, b) in blocks {
+            let error = relative_error(b, a);
+            assert!(error < 1e-9, "{block} at {turned:?}: {error:.1e}");
+        }
+        let by = exp_rotation(&Vector3::new(0.0, 0.0, turn));
+        let [a, b] = [a, b].map(|c| Vector3::from(c.outputs[0].position));
+        assert!((by * a - b).norm() < 1e-12, "{turned:?}");
+    }
+}

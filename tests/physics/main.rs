@@ -1,6 +1,7 @@
 //! Physics: agreement with independent results, and identities that any correct model satisfies.
 
 mod beams;
+mod default_modes;
 mod flexible;
 mod forces;
 mod gauges;

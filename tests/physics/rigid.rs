@@ -142,4 +142,6 @@ fn elbow_arm() {
 #[test]
 fn six_axis_arm() {
     check_arm("arm6.toml", "arm6");
+    // The same arm over a wider range.
+    check_arm("arm6_wide.toml", "arm6");
 }

@@ -212,6 +212,27 @@ fn hexapod() {
     assert_eq!(summary["reduced_dofs"], 12);
 }
 
+/// Flexible parallel machines reach the default tolerances with the modes that are chosen for them.
+#[test]
+fn parallel_machines_with_default_settings() {
+    for file in ["planar_3rrr.toml", "delta.toml"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (summary, code) = pipeline(&data(file), folder.path());
+        assert_eq!(
+            (code, &summary["reached"]),
+            (0, &Value::Bool(true)),
+            "{file}"
+        );
+        assert_eq!(summary["default_modes"]["count"], 3, "{file}");
+        assert_eq!(summary["reduced_dofs"], 6, "{file}");
+        assert_eq!(
+            summary["unrepresented_modes"],
+            Value::Array(Vec::new()),
+            "{file}"
+        );
+    }
+}
+
 /// A tolerance out of reach ends with exit code 1 and says where it fell short.
 #[test]
 fn an_unreachable_tolerance_is_told() {

@@ -1,4 +1,4 @@
-//! Dense least squares and choice of points; sequential, so that results never depend on threads.
+//! Dense least squares; sequential, so that results never depend on threads.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::qr::no_pivoting::{factor, solve};
@@ -67,55 +67,6 @@ impl LeastSquares {
     }
 }
 
-/// Chooses rows of a matrix (one per point, `rows[i]` of equal length m) by pivoted
-/// orthogonalisation: among the first `preferred` rows while they add something, then among all.
-/// Returns m rows, or fewer where the rows do not span the space.
-pub(super) fn choose_rows(mut rows: Vec<Vec<f64>>, preferred: usize) -> Vec<usize> {
-    let dimension = rows.first().map_or(0, Vec::len);
-    let mut norms: Vec<f64> = rows.iter().map(|r| dot(r, r)).collect();
-    let scale = norms.iter().copied().fold(0.0, f64::max);
-    let mut chosen = Vec::with_capacity(dimension);
-    let mut range = preferred;
-    let mut threshold = 1e-2 * scale;
-    while chosen.len() < dimension {
-        let best = (0..range).fold(None, |best: Option<usize>, i| match best {
-            Some(b) if norms[b] >= norms[i] => Some(b),
-            _ => Some(i),
-        });
-        match best.filter(|&i| norms[i] > threshold) {
-            Some(pivot) => {
-                orthogonalise(&mut rows, &mut norms, pivot);
-                chosen.push(pivot);
-            }
-            None if range < rows.len() => {
-                range = rows.len();
-                threshold = 1e-20 * scale;
-            }
-            None => break,
-        }
-    }
-    chosen
-}
-
-fn orthogonalise(rows: &mut [Vec<f64>], norms: &mut [f64], pivot: usize) {
-    let length = dot(&rows[pivot], &rows[pivot]).sqrt();
-    let direction: Vec<f64> = rows[pivot].iter().map(|v| v / length).collect();
-    norms[pivot] = 0.0;
-    for (row, norm) in rows.iter_mut().zip(norms) {
-        if *norm > 0.0 {
-            let along = dot(row, &direction);
-            row.iter_mut()
-                .zip(&direction)
-                .for_each(|(r, d)| *r -= along * d);
-            *norm = dot(row, row);
-        }
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,19 +80,5 @@ mod tests {
         for j in 0..3 {
             assert!((found[(j, 0)] - x[j]).abs() < 1e-12);
         }
-    }
-
-    #[test]
-    fn preferred_rows_are_used_while_they_help() {
-        let rows = vec![
-            vec![1.0, 0.0, 0.0],
-            vec![1.0, 1e-9, 0.0],
-            vec![0.0, 1.0, 0.0],
-            vec![0.0, 0.0, 9.0],
-            vec![0.0, 0.0, 1.0],
-        ];
-        let chosen = choose_rows(rows, 3);
-        assert_eq!(chosen.len(), 3);
-        assert!(chosen[..2].iter().all(|i| *i < 3) && chosen[2] == 3);
     }
 }

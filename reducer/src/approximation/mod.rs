@@ -14,6 +14,7 @@ mod history;
 mod least_squares;
 mod observer;
 mod path;
+mod pivoting;
 mod plan;
 mod points;
 mod refine;

@@ -1,6 +1,6 @@
 //! Points of one attempt at one box.
 
-use super::least_squares::choose_rows;
+use super::pivoting::choose_points;
 use super::points;
 use super::region::Region;
 use super::sample::Sample;
@@ -9,6 +9,7 @@ use super::terms::{total_degree, total_degree_count};
 use super::trial::{Context, TrialSamples};
 use crate::description::mechanism::{Basis, Criterion};
 use crate::reduced_model::PolynomialValues;
+use faer::Mat;
 use std::collections::BTreeSet;
 
 /// Points of one attempt.
@@ -82,9 +83,9 @@ fn adaptive_points(
     fresh.retain(|p| seen.insert(key(p)) && context.layout.domain.admits(p));
     let preferred = existing.len();
     let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
-    let rows = weighted_rows(&all, region, &total_degree(s, degree));
+    let vectors = weighted_terms(&all, region, &total_degree(s, degree));
     let mut is_chosen = vec![false; all.len()];
-    choose_rows(rows, preferred)
+    choose_points(vectors, preferred)
         .into_iter()
         .for_each(|i| is_chosen[i] = true);
     if s == 1 {
@@ -107,8 +108,8 @@ fn adaptive_points(
         .collect()
 }
 
-/// Terms at each point, normalised in the Chebyshev weight.
-fn weighted_rows(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Vec<Vec<f64>> {
+/// Terms at each point, normalised in the Chebyshev weight; one column per point.
+fn weighted_terms(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Mat<f64> {
     let degrees: Vec<u8> = terms.iter().flatten().copied().collect();
     let weights: Vec<f64> = terms
         .iter()
@@ -118,16 +119,14 @@ fn weighted_rows(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Vec<Ve
         })
         .collect();
     let mut at = PolynomialValues::default();
-    all.iter()
-        .map(|p| {
-            at.fill(&degrees, p, &region.lower, &region.upper);
-            at.terms()
-                .iter()
-                .zip(&weights)
-                .map(|(v, w)| v * w)
-                .collect()
-        })
-        .collect()
+    let mut vectors = Mat::zeros(terms.len(), all.len());
+    for (j, point) in all.iter().enumerate() {
+        at.fill_values(&degrees, point, &region.lower, &region.upper);
+        for (i, (value, weight)) in at.terms().iter().zip(&weights).enumerate() {
+            vectors[(i, j)] = value * weight;
+        }
+    }
+    vectors
 }
 
 /// The samples of a plan, once they are there.

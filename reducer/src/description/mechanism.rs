@@ -80,6 +80,17 @@ pub enum Plane {
     Yz,
 }
 
+impl Plane {
+    /// Its two axes, as the file spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xy => "xy",
+            Self::Xz => "xz",
+            Self::Yz => "yz",
+        }
+    }
+}
+
 /// A body with its reference frame as drawn at home.
 #[derive(Debug, Clone)]
 pub struct Body {
@@ -437,8 +448,8 @@ pub enum Gauge {
 pub struct ReductionSettings {
     /// Where it is described (the table, or the start of the file where there is none).
     pub origin: Origin,
-    /// Internal modes.
-    pub internal: InternalModes,
+    /// Internal modes; where absent they are chosen from the mechanism's frequencies.
+    pub internal: Option<InternalModes>,
     /// Gauge of the internal modes.
     pub gauge: Gauge,
     /// Reference configuration of the gauge; home where absent.

@@ -14,11 +14,11 @@ impl FullModel {
             let x = q.col_as_slice(column);
             let y = out.col_as_slice_mut(column);
             for (node, mass) in &self.masses {
-                add_block(mass.as_slice(), &[(*node, 0)], x, y);
+                add_node_block(mass.as_slice(), *node, x, y);
             }
             for beam in &self.beams {
                 let mass = &self.elements[beam.element].mass;
-                add_block(mass.as_slice(), &[(beam.a, 0), (beam.b, 6)], x, y);
+                add_element_block(mass.as_slice(), [beam.a, beam.b], x, y);
             }
         }
         out
@@ -33,7 +33,7 @@ impl FullModel {
             let y = out.col_as_slice_mut(column);
             for beam in &self.beams {
                 let stiffness = &self.elements[beam.element].stiffness;
-                add_block(stiffness.as_slice(), &[(beam.a, 0), (beam.b, 6)], x, y);
+                add_element_block(stiffness.as_slice(), [beam.a, beam.b], x, y);
             }
             for (i, (stiffness, _)) in self.scalars.iter().enumerate() {
                 y[first_scalar + i] += stiffness * x[first_scalar + i];
@@ -117,21 +117,31 @@ impl FullModel {
     }
 }
 
-/// y += A·x for a dense block over the motions of some nodes; A column-major, 6 rows per node.
-fn add_block(a: &[f64], nodes: &[(usize, usize)], x: &[f64], y: &mut [f64]) {
-    let n = 6 * nodes.len();
-    for &(from, offset) in nodes {
-        for j in 0..6 {
-            let value = x[6 * from + j];
-            if value == 0.0 {
-                continue;
-            }
-            let column = &a[(offset + j) * n..(offset + j + 1) * n];
-            for &(to, row) in nodes {
-                for i in 0..6 {
-                    y[6 * to + i] += column[row + i] * value;
-                }
-            }
+/// y += A·x over the motion of one node; A column-major.
+fn add_node_block(a: &[f64], node: usize, x: &[f64], y: &mut [f64]) {
+    let span = 6 * node..6 * node + 6;
+    let sum: [f64; 6] = combined(a, x[span.clone()].iter().copied());
+    y[span].iter_mut().zip(sum).for_each(|(y, s)| *y += s);
+}
+
+/// y += A·x over the motions of both nodes of an element; A column-major.
+fn add_element_block(a: &[f64], nodes: [usize; 2], x: &[f64], y: &mut [f64]) {
+    let spans = nodes.map(|node| 6 * node..6 * node + 6);
+    let values = spans.clone().into_iter().flat_map(|span| &x[span]).copied();
+    let sum: [f64; 12] = combined(a, values);
+    for (span, sum) in spans.into_iter().zip(sum.chunks_exact(6)) {
+        y[span].iter_mut().zip(sum).for_each(|(y, s)| *y += s);
+    }
+}
+
+/// The columns of a square block of known size, each times its factor; the size lets them be summed
+/// in registers.
+fn combined<const N: usize>(a: &[f64], factors: impl Iterator<Item = f64>) -> [f64; N] {
+    let mut sum = [0.0; N];
+    for (column, factor) in a.chunks_exact(N).zip(factors) {
+        for (s, c) in sum.iter_mut().zip(column) {
+            *s += c * factor;
         }
     }
+    sum
 }

@@ -93,8 +93,19 @@ struct KrylovBasis {
     n_projected: usize,
 }
 
+/// Eight sums side by side: one after the other would wait for each addition.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+    let (mut sums, mut rest) = ([0.0; 8], 0.0);
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    for (x, y) in a.remainder().iter().zip(b.remainder()) {
+        rest += x * y;
+    }
+    for (a, b) in a.zip(b) {
+        for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += x * y;
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 impl KrylovBasis {

@@ -15,6 +15,21 @@ pub struct PolynomialValues {
 impl PolynomialValues {
     /// Evaluates the terms `degrees` (`[term][θ]`) and their gradients at `theta`.
     pub fn fill(&mut self, degrees: &[u8], theta: &[f64], lower: &[f64], upper: &[f64]) {
+        self.fill_values(degrees, theta, lower, upper);
+        let (s, n_terms) = (theta.len(), self.terms.len());
+        let size = self.univariate.len() / s.max(1);
+        self.gradients.resize(s * n_terms, 0.0);
+        for (m, term) in degrees.chunks_exact(s.max(1)).enumerate() {
+            let value = |k: usize| self.univariate[k * size + term[k] as usize];
+            for (k, &degree) in term.iter().enumerate() {
+                let others: f64 = (0..s).filter(|&i| i != k).map(value).product();
+                self.gradients[k * n_terms + m] = others * self.slopes[k * size + degree as usize];
+            }
+        }
+    }
+
+    /// Evaluates the terms alone; gradients are then undefined.
+    pub fn fill_values(&mut self, degrees: &[u8], theta: &[f64], lower: &[f64], upper: &[f64]) {
         let s = theta.len();
         let n_terms = degrees.len() / s.max(1);
         let size = degrees.iter().copied().max().unwrap_or(0) as usize + 1;
@@ -32,14 +47,10 @@ impl PolynomialValues {
             );
         }
         self.terms.resize(n_terms, 0.0);
-        self.gradients.resize(s * n_terms, 0.0);
         for (m, term) in degrees.chunks_exact(s.max(1)).enumerate() {
-            let value = |k: usize| self.univariate[k * size + term[k] as usize];
-            self.terms[m] = (0..s).map(value).product();
-            for (k, &degree) in term.iter().enumerate() {
-                let others: f64 = (0..s).filter(|&i| i != k).map(value).product();
-                self.gradients[k * n_terms + m] = others * self.slopes[k * size + degree as usize];
-            }
+            self.terms[m] = (0..s)
+                .map(|k| self.univariate[k * size + term[k] as usize])
+                .product();
         }
     }
 

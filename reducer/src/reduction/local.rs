@@ -1,6 +1,7 @@
 //! The exact reduced model at one configuration.
 
 use super::coefficients::{Coefficients, GravityAxis, OutputCoefficients};
+use super::default_modes::ModeChoice;
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::{rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
@@ -23,6 +24,7 @@ pub struct LocalReducer {
     pub(super) saddle: Option<Saddle>,
     pub(super) locked: Option<Saddle>,
     reference: Reference,
+    mode_choice: Option<ModeChoice>,
     gauge: Gauge,
     damping: Damping,
     pub(super) rotor_inertia: Vec<f64>,
@@ -76,6 +78,7 @@ impl LocalReducer {
         }
         let mut reducer = Self {
             reference: Reference::empty(model.n_motion()),
+            mode_choice: None,
             kinematics,
             saddle,
             locked,
@@ -119,8 +122,17 @@ impl LocalReducer {
                 Some(theta) => reducer.kinematics.solve(theta)?,
                 None => home,
             };
+            let selection = match &mechanism.reduction.internal {
+                Some(selection) => selection.clone(),
+                None => {
+                    let choice = reducer.default_modes(mechanism, &at)?;
+                    let selection = choice.selection();
+                    reducer.mode_choice = Some(choice);
+                    selection
+                }
+            };
             let linearised = reducer.linearise(&at)?;
-            let reference = Reference::select(&linearised, &mechanism.reduction.internal)
+            let reference = Reference::select(&linearised, &selection)
                 .map_err(|fault| reducer.fault(&at.theta, fault))?;
             drop(linearised);
             reducer.reference_theta = at.theta;
@@ -142,6 +154,11 @@ impl LocalReducer {
     /// The reference shapes of the gauge.
     pub fn reference(&self) -> &Reference {
         &self.reference
+    }
+
+    /// Which internal modes were chosen and why, where the file leaves it open.
+    pub fn mode_choice(&self) -> Option<&ModeChoice> {
+        self.mode_choice.as_ref()
     }
 
     /// The gauge of the internal modes.
@@ -559,12 +576,16 @@ impl LocalReducer {
 fn wants_elastic_modes(mechanism: &Mechanism) -> bool {
     use crate::description::mechanism::InternalModes;
     let internal = match &mechanism.reduction.internal {
-        InternalModes::Lowest(count)
-        | InternalModes::InPlane(_, count)
-        | InternalModes::OutOfPlane(_, count) => *count,
-        InternalModes::Select(list) => list.len(),
+        // Only where there are beams.
+        None => true,
+        Some(
+            InternalModes::Lowest(count)
+            | InternalModes::InPlane(_, count)
+            | InternalModes::OutOfPlane(_, count),
+        ) => *count > 0,
+        Some(InternalModes::Select(list)) => !list.is_empty(),
     };
-    internal > 0 || !mechanism.loaded.is_empty()
+    internal || !mechanism.loaded.is_empty()
 }
 
 fn row_major(m: &Mat<f64>) -> Vec<f64> {

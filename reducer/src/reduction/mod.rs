@@ -3,6 +3,7 @@
 mod checks;
 pub mod coefficients;
 mod damping;
+mod default_modes;
 mod inertia;
 mod inspection;
 mod local;
@@ -11,6 +12,7 @@ mod rigid;
 mod tracking;
 
 pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
+pub use default_modes::ModeChoice;
 pub use inspection::{Inspection, frequencies_hz};
 pub use local::LocalReducer;
 pub use portrait::{ModeKind, ModePortrait, Portrait};

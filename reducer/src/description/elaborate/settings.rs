@@ -18,7 +18,6 @@ use std::ops::Range;
 const TOLERANCE: f64 = 0.005;
 const MINIMAL_PART_OF_RANGE: [f64; 4] = [1.0 / 1024.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 8.0];
 const MINIMAL_WIDTH_UNBOUNDED: f64 = 1e-2;
-const INTERNAL_MODES: usize = 5;
 const MAX_MODES: usize = 1000;
 const MAX_ORDER: i64 = 60;
 
@@ -188,8 +187,8 @@ impl Settings<'_> {
         let (unit, scope, span) = self.unit("reduction")?;
         let table = &unit.file.reduction;
         let internal = match &table.internal_modes {
-            Some(written) => internal_modes(context, &scope, written),
-            None => Some(InternalModes::Lowest(self.default_modes())),
+            Some(written) => internal_modes(context, &scope, written).map(Some),
+            None => Some(self.default_modes()),
         };
         let gauge = match (table.gauge, &table.power) {
             (GaugeName::Filtered, None) => Some(Gauge::Filtered { power: 2 }),
@@ -224,14 +223,15 @@ impl Settings<'_> {
         })
     }
 
-    fn default_modes(&self) -> usize {
+    /// One per compliant actuator where nothing else deforms; with beams the frequencies decide.
+    fn default_modes(&self) -> Option<InternalModes> {
         let flexible = |body: &Body| matches!(body.kind, BodyKind::Beam(_));
         if self.bodies.iter().any(flexible) {
-            INTERNAL_MODES
-        } else {
-            let compliant = |own: &&Coordinate| own.stiffness.is_some();
-            self.coordinates.iter().filter(compliant).count()
+            return None;
         }
+        let compliant = |own: &&Coordinate| own.stiffness.is_some();
+        let count = self.coordinates.iter().filter(compliant).count();
+        Some(InternalModes::Lowest(count))
     }
 
     /// Approximation over the configuration space.

@@ -59,8 +59,8 @@ pub struct DampingTable {
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct ReductionTable {
-    /// Internal modes: how many of the lowest, or a table; default: 5 if there is a beam, as many
-    /// as there are compliant actuators otherwise.
+    /// Internal modes: how many of the lowest, or a table; default: with beams at least 3 and one per
+    /// compliant actuator, cut where the frequencies leave a gap everywhere; otherwise one per compliant actuator.
     pub internal_modes: Option<Located<InternalModes>>,
     /// How internal modes are given the same meaning everywhere; default: filtered.
     pub gauge: GaugeName,
