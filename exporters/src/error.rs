@@ -26,6 +26,17 @@ pub enum ReadError {
         /// What it is called.
         path: PathBuf,
     },
+    /// A run was killed while it replaced the files of a folder, and they cannot be put in order.
+    #[error(
+        "`{folder}` was left half replaced by a run that was killed, and cannot be put in order: {source}; its new files are in .reduce-pending: make the folder writable, or run the command there again",
+        folder = folder.display()
+    )]
+    Unsettled {
+        /// The folder.
+        folder: PathBuf,
+        /// What stands in the way.
+        source: std::io::Error,
+    },
     /// Larger than any model.
     #[error("the file has {found} bytes; models have at most {largest}: check that it is a model")]
     TooLarge {
@@ -33,6 +44,16 @@ pub enum ReadError {
         found: u64,
         /// Most bytes that are read.
         largest: u64,
+    },
+    /// More parts than any model has.
+    #[error("the file has {found} {what}; models have at most {largest}: check that it is a model")]
+    TooMany {
+        /// Which parts.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        largest: usize,
     },
     /// Not JSON, or not the JSON of a model.
     #[error(

@@ -124,8 +124,10 @@ pub fn write_report(
     files::write_whole(path, &report::to_html(model, survey)?, guard)
 }
 
-/// Reads a model from a `.json` or `.h5` file.
+/// Reads a model from a `.json` or `.h5` file. Where a run was killed while it replaced the files of
+/// that folder, they are put in order first.
 pub fn read_model(path: &Path) -> Result<ReducedModel, ReadError> {
+    files::settle(path.parent().unwrap_or(Path::new("")))?;
     let ending = path.extension().map(|e| e.to_ascii_lowercase());
     let is = |text: &str| ending.as_deref() == Some(text.as_ref());
     if is("json") {

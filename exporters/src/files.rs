@@ -1,8 +1,9 @@
-//! Files and folders that appear whole or not at all.
+//! Which files may be replaced, and how: whole or not at all.
 
-use crate::WriteError;
+use crate::drafts::{self, Drafts};
+use crate::{ReadError, WriteError};
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes at the start of a file in which its marks are looked for.
@@ -48,7 +49,7 @@ impl Guard {
 }
 
 /// The file is empty, or begins as only files of this program do.
-fn is_ours(path: &Path) -> bool {
+pub(crate) fn is_ours(path: &Path) -> bool {
     let mut head = Vec::new();
     let is_file = fs::metadata(path).is_ok_and(|about| about.is_file());
     let read = is_file
@@ -75,54 +76,39 @@ fn refused(path: &Path) -> impl FnOnce(std::io::Error) -> WriteError {
 /// Writes one file beside its place and renames it, so that readers see the old or the new one.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], guard: &Guard) -> Result<(), WriteError> {
     guard.allow(path)?;
-    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(refused(folder))?;
-    }
-    let draft = draft_of(path);
-    let written = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        // The draft may not exist; the first error is the one to report.
-        let _ = fs::remove_file(&draft);
-    }
-    written.map_err(refused(path))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let write = || {
+        let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+        let drafts = Drafts::new(folder, guard.force)?;
+        drafts.add(name, bytes)?;
+        drafts.replace(name)
+    };
+    write().map_err(refused(path))
 }
 
-/// Writes a set of files into a folder; drafts of all of them exist before any is renamed, and
-/// files of the folder that are not in the set stay.
+/// Writes a set of files into a folder, all or none, also where the program is killed; files of the
+/// folder that are not in the set stay.
 pub fn write_set(
     folder: &Path,
     files: &[(String, Vec<u8>)],
     guard: &Guard,
 ) -> Result<(), WriteError> {
-    guard.allow_all(folder, files.iter().map(|(name, _)| name.as_str()))?;
-    let targets: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
-    let drafts: Vec<PathBuf> = targets.iter().map(|t| draft_of(t)).collect();
-    let result = write_drafts(&drafts, files).and_then(|()| {
-        for (draft, target) in drafts.iter().zip(&targets) {
-            fs::rename(draft, target).map_err(refused(target))?;
-        }
-        Ok(())
-    });
-    if result.is_err() {
-        for draft in &drafts {
-            let _ = fs::remove_file(draft);
-        }
-    }
-    result
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    guard.allow_all(folder, names.iter().copied())?;
+    Drafts::new(folder, guard.force)
+        .and_then(|drafts| {
+            for (name, bytes) in files {
+                drafts.add(name, bytes)?;
+            }
+            drafts.replace_all(&names)
+        })
+        .map_err(refused(folder))
 }
 
-fn write_drafts(drafts: &[PathBuf], files: &[(String, Vec<u8>)]) -> Result<(), WriteError> {
-    for (draft, (_, bytes)) in drafts.iter().zip(files) {
-        if let Some(parent) = draft.parent() {
-            fs::create_dir_all(parent).map_err(refused(parent))?;
-        }
-        fs::write(draft, bytes).map_err(refused(draft))?;
-    }
-    Ok(())
-}
-
-/// A name beside `path` that no other process uses at the same time.
-fn draft_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.draft", std::process::id()))
+/// Ends the move of a set into a folder that a kill cut short.
+pub(crate) fn settle(folder: &Path) -> Result<(), ReadError> {
+    drafts::settle(folder).map_err(|source| ReadError::Unsettled {
+        folder: folder.to_owned(),
+        source,
+    })
 }

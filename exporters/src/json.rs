@@ -5,7 +5,11 @@ use reducer::reduced_model::{FORMAT, ReducedModel};
 use serde::Deserialize;
 
 /// Most bytes of a JSON model that are read.
-pub const LARGEST: u64 = 256 << 20;
+pub const LARGEST: u64 = 128 << 20;
+/// Most lists and objects in it.
+const CONTAINERS: usize = 4_000_000;
+/// Most values in it.
+const VALUES: usize = 16_000_000;
 
 /// The version, whatever else the file holds.
 #[derive(Deserialize)]
@@ -33,6 +37,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<ReducedModel, ReadError> {
             largest: LARGEST,
         });
     }
+    within_bounds(bytes)?;
     let refuse = |e: serde_json::Error| ReadError::Json {
         line: e.line(),
         column: e.column(),
@@ -48,4 +53,34 @@ pub fn from_bytes(bytes: &[u8]) -> Result<ReducedModel, ReadError> {
     let model: ReducedModel = serde_json::from_slice(bytes).map_err(refuse)?;
     model.validate()?;
     Ok(model)
+}
+
+/// Refuses what would take many times its size in memory: an empty list has two bytes in a file and
+/// twenty-four in memory.
+fn within_bounds(bytes: &[u8]) -> Result<(), ReadError> {
+    let (mut containers, mut values) = (0_usize, 0_usize);
+    let (mut in_text, mut is_escaped) = (false, false);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => containers += 1,
+            b',' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    for (what, found, largest) in [
+        ("lists and objects", containers, CONTAINERS),
+        ("values", values, VALUES),
+    ] {
+        if found > largest {
+            return Err(ReadError::TooMany {
+                what,
+                found,
+                largest,
+            });
+        }
+    }
+    Ok(())
 }

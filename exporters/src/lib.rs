@@ -37,6 +37,7 @@
 struct LibraryPage;
 
 pub mod code;
+mod drafts;
 mod error;
 mod export;
 mod files;
@@ -44,7 +45,7 @@ pub mod hdf5;
 mod history;
 pub mod json;
 pub mod plot;
-pub mod report;
+mod report;
 pub mod schema;
 pub mod vtk;
 

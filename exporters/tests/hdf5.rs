@@ -17,6 +17,7 @@ fn awkward_models() -> Vec<ReducedModel> {
     let awkward = |recipe| {
         let mut original = model(recipe);
         original.boxes[0].definite = None;
+        original.provenance.reached = false;
         original.boxes[0].errors = vec![BlockError {
             block: Block::Mass,
             mean: 1e-300,

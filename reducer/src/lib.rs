@@ -49,15 +49,15 @@
 
 pub mod error;
 pub mod lie;
-pub mod linalg;
+mod linalg;
 
 pub mod description;
 
-pub mod model;
+mod model;
 
-pub mod kinematics;
+mod kinematics;
 
-pub mod modes;
+mod modes;
 
 pub mod reduction;
 

@@ -54,18 +54,18 @@ pub struct Summary {
     pub continuity: Continuity,
     /// Boxes whose definiteness is proven.
     pub certified: usize,
-    /// Boxes that fell short of a tolerance.
+    /// Boxes that fell short of a tolerance, or whose definiteness is in doubt.
     pub short: Vec<ShortBox>,
     /// How it was refined, round by round.
     pub history: Vec<Round>,
     /// What that took besides samples.
     pub work: Work,
-    /// The whole domain has a model, and every tolerance holds in every box and at the fresh
-    /// points.
+    /// The whole domain has a model, every tolerance holds in every box and at the fresh points, and
+    /// no box leaves definiteness in doubt.
     pub reached: bool,
 }
 
-/// A box that fell short of a tolerance.
+/// A box that fell short of a tolerance, or in which mass or stiffness may be indefinite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShortBox {
     /// Smallest θ.
@@ -74,15 +74,20 @@ pub struct ShortBox {
     pub upper: Vec<f64>,
     /// Its errors.
     pub errors: Vec<BlockError>,
+    /// Its mass or stiffness is not proven to be definite, and the form of the model allows it not to be.
+    pub lacks_proof: bool,
 }
 
-impl From<&BoxModel> for ShortBox {
-    fn from(b: &BoxModel) -> Self {
-        Self {
+impl ShortBox {
+    /// All of a model.
+    pub fn all(model: &ReducedModel) -> Vec<Self> {
+        let describe = |b: &BoxModel| Self {
             lower: b.lower.clone(),
             upper: b.upper.clone(),
             errors: b.errors.clone(),
-        }
+            lacks_proof: model.lacks_proof(b),
+        };
+        model.short_boxes().map(describe).collect()
     }
 }
 
@@ -131,7 +136,7 @@ fn summarize(model: &ReducedModel) -> Summary {
         errors: model.provenance.errors.clone(),
         continuity: model.continuity,
         certified: model.boxes.iter().filter(|b| b.definite.is_some()).count(),
-        short: model.short_boxes().map(ShortBox::from).collect(),
+        short: ShortBox::all(model),
         history: Vec::new(),
         work: Work::default(),
         reached: model.provenance.reached,

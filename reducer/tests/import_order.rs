@@ -11,7 +11,10 @@ fn source() -> PathBuf {
 fn modules() -> Vec<String> {
     let text = fs::read_to_string(source().join("lib.rs")).expect("lib.rs");
     let lines = text.lines().map(str::trim);
-    let named = lines.filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let named = lines.filter_map(|line| {
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        line.strip_prefix("mod ")?.strip_suffix(';')
+    });
     named.map(str::to_owned).collect()
 }
 

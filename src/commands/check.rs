@@ -48,7 +48,7 @@ impl Verdict {
     fn new(report: CheckReport, model: &ReducedModel) -> Self {
         Self {
             missing: model.missing_regions(),
-            short: model.short_boxes().map(ShortBox::from).collect(),
+            short: ShortBox::all(model),
             reached: report.compared > 0 && report.failed == 0 && model.reaches(&report.errors),
             report,
         }
@@ -124,6 +124,8 @@ impl Verdict {
                 "no point could be compared"
             } else if report.failed > 0 {
                 "the full model fails where the reduced one has values"
+            } else if self.short.iter().any(|b| b.lacks_proof) {
+                "definiteness of the model is not proven everywhere"
             } else {
                 "a tolerance of the model is exceeded"
             }

@@ -18,6 +18,8 @@ struct Extras {
     feedforward: Option<[Vec<f64>; 2]>,
     /// Why there is no model.
     reason: Option<DropReason>,
+    /// Mass or stiffness may be indefinite in the box of θ.
+    lacks_proof: bool,
 }
 
 /// Runs the command.
@@ -74,6 +76,7 @@ fn extras(args: &EvalArgs, evaluator: &Evaluator<'_>) -> Result<(Extras, Status)
     let mut work = Workspace::default();
     let mut extras = Extras {
         reason: evaluator.drop_reason(theta, &mut work).map_err(refused)?,
+        lacks_proof: evaluator.lacks_proof(theta, &mut work).map_err(refused)?,
         ..Extras::default()
     };
     let mut status = Status::Inside;
@@ -109,6 +112,7 @@ fn as_json(
 ) -> serde_json::Value {
     let mut value = json!(document);
     value["status"] = json!(status);
+    value["lacks_proof"] = json!(extras.lacks_proof);
     if let Some(reason) = &extras.reason {
         value["reason"] = json!(reason);
     }
@@ -135,7 +139,12 @@ fn as_json(
 fn as_text(name: &str, d: &ModelDocument, extras: &Extras, status: Status) -> String {
     let flat = |m: &[Vec<f64>]| m.concat();
     let word = json!(status);
-    let why = (extras.reason.as_ref()).map_or(String::new(), |r| format!(": {r}"));
+    let doubt = if extras.lacks_proof {
+        "; mass or stiffness may be indefinite in this box"
+    } else {
+        ""
+    };
+    let why = (extras.reason.as_ref()).map_or(doubt.to_owned(), |r| format!(": {r}"));
     let mut out = format!(
         "{name} at θ = {:?}, {}{why}\n",
         d.theta,

@@ -133,14 +133,24 @@ fn tell_written(model: &ReducedModel, output: &Path, json: bool) -> Result<Outco
 
 /// What a command must not replace: the files that it reads, and without `force` those of others.
 fn guard(read: &[&Path], mechanism: Option<&Mechanism>, force: bool) -> Guard {
-    let sources = mechanism.into_iter().flat_map(|m| &m.sources);
-    let included = sources.map(|source| PathBuf::from(&source.path));
+    let included = mechanism.into_iter().flat_map(files_of);
     Guard {
         inputs: (read.iter().map(|path| path.to_path_buf()))
             .chain(included)
             .collect(),
         force,
     }
+}
+
+/// The files that a mechanism was read from: its own, included ones and that of its trajectory.
+fn files_of(mechanism: &Mechanism) -> Vec<PathBuf> {
+    let sources = mechanism.sources.iter();
+    let mut files: Vec<PathBuf> = sources.map(|s| PathBuf::from(&s.path)).collect();
+    let trajectory = mechanism.approximation.trajectory.as_ref();
+    if let (Some(own), Some(path)) = (files.first(), trajectory.and_then(|t| t.file.as_ref())) {
+        files.push(own.with_file_name(path));
+    }
+    files
 }
 
 /// Refuses an output file before the work that it is to hold.

@@ -46,6 +46,11 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         SampleDatabase::open(&samples, source.fingerprint())
             .map_err(|e| Failure::one(CommandError::from(e)))?
     };
+    if database.is_partly_read() {
+        talk::warn(
+            "stored samples beyond 512 MB are not read and computed again; remove files of `.samples` that are no longer needed",
+        );
+    }
     let layout = source.layout();
     talk::step(&format!(
         "{} dofs, {} generalised coordinates, {} stored samples, {} thread(s)",
@@ -207,10 +212,12 @@ fn as_text(
         "{}; written to {}",
         if summary.reached {
             "all tolerances reached"
-        } else if summary.missing.is_empty() {
-            "a tolerance was not reached"
-        } else {
+        } else if !summary.missing.is_empty() {
             "part of the domain has no model"
+        } else if summary.short.iter().any(|b| b.lacks_proof) {
+            "definiteness is not proven everywhere"
+        } else {
+            "a tolerance was not reached"
         },
         folder.display()
     );

@@ -62,14 +62,32 @@ pub fn missing_regions(out: &mut String, regions: &[MissingRegion]) {
     more(out, regions.len());
 }
 
-/// Boxes that fell short of a tolerance, with their errors; nothing where there are none.
+/// Boxes that fell short of a tolerance or lack a proof, with their errors; nothing where there are none.
 pub fn short_boxes(out: &mut String, boxes: &[ShortBox]) {
     if boxes.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{} box(es) fell short of a tolerance", boxes.len());
+    let proof = if boxes.iter().any(|b| b.lacks_proof) {
+        " or of a proof of definiteness"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "{} box(es) fell short of a tolerance{proof}",
+        boxes.len()
+    );
     for short in boxes.iter().take(SHOWN) {
-        let _ = writeln!(out, "  θ from {:?} to {:?}", short.lower, short.upper);
+        let doubt = if short.lacks_proof {
+            ": mass or stiffness may be indefinite there"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "  θ from {:?} to {:?}{doubt}",
+            short.lower, short.upper
+        );
         for e in &short.errors {
             let _ = writeln!(
                 out,

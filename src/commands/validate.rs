@@ -4,9 +4,8 @@ use super::Outcome;
 use crate::args::ValidateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use reducer::description::mechanism::{BodyKind, Mechanism};
-use reducer::kinematics::HomeShift;
-use reducer::reduction::{LocalReducer, ModeChoice};
-use reducer::sampling::{SamplingError, check_sizes};
+use reducer::reduction::{HomeShift, ModeChoice};
+use reducer::sampling::{self, SamplingError};
 use serde_json::json;
 
 /// Runs the command.
@@ -54,8 +53,7 @@ struct Built {
 impl Built {
     /// Assembles the mechanism at home and, where given, at θ.
     fn new(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Self, SamplingError> {
-        let reducer = LocalReducer::new(mechanism)?;
-        check_sizes(mechanism, &reducer)?;
+        let reducer = sampling::build(mechanism)?;
         let waypoints = match theta {
             Some(theta) => Some(reducer.evaluate(theta)?.waypoints),
             None => None,

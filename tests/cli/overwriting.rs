@@ -31,6 +31,10 @@ fn a_command_never_replaces_what_it_reads() {
     let folder = folder_with_model();
     let folder = folder.path();
     let mechanism = "four_bar.toml";
+    let path = "[approximation]\ntrajectory = { file = \"path.csv\" }\n";
+    let own = std::fs::read_to_string(folder.join(mechanism)).expect("the file");
+    std::fs::write(folder.join("along.toml"), format!("{own}\n{path}")).expect("a file");
+    std::fs::write(folder.join("path.csv"), "0\n0.5\n1\n").expect("a file");
     let include = "format = 1\ninclude = [\"four_bar.toml\"]\n";
     std::fs::write(folder.join("outer.toml"), include).expect("a file");
     for (file, arguments) in [
@@ -45,6 +49,10 @@ fn a_command_never_replaces_what_it_reads() {
         (
             mechanism,
             &["report", MODEL, mechanism, "-o", "./four_bar.toml"],
+        ),
+        (
+            "path.csv",
+            &["modes", "along.toml", "--at", "0", "-o", "path.csv"],
         ),
         (MODEL, &["report", MODEL, "-o", "made/../made/model.json"]),
         (MODEL, &["plot", MODEL, "--what", "errors", "-o", MODEL]),

@@ -2,8 +2,7 @@
 
 use crate::support::{Random, data, mechanism, mechanism_with, reducer};
 use reducer::description::mechanism::{InternalModes, Mechanism, Plane};
-use reducer::modes::in_plane_energy;
-use reducer::reduction::LocalReducer;
+use reducer::reduction::{LocalReducer, in_plane_energy};
 
 /// At configurations that the choice has not seen the frequencies leave a gap behind the last mode.
 fn assert_gap(file: &str, kept: usize) {

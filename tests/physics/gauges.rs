@@ -1,8 +1,7 @@
 //! Internal modes that mean the same everywhere: crossings and veerings of the four-bar.
 
 use crate::support::{Random, four_bar_with, reducer};
-use reducer::modes::ModesError;
-use reducer::reduction::{Coefficients, LocalReducer, ReductionError};
+use reducer::reduction::{Coefficients, LocalReducer, ModesError, ReductionError};
 
 /// Blocks of coefficients, coordinates in units of unit mass at θ = 0.
 fn blocks(c: &Coefficients, unit: &[f64]) -> Vec<Vec<f64>> {

@@ -5,9 +5,9 @@
 //! points along z the other one says nothing.
 
 use crate::support::{assert_close, mechanism_from};
-use reducer::kinematics::{KinematicsError, SingularityKind};
-use reducer::model::ModelError;
-use reducer::reduction::{LocalReducer, ReductionError};
+use reducer::reduction::{
+    KinematicsError, LocalReducer, ModelError, ReductionError, SingularityKind,
+};
 
 const LEG: f64 = 0.3;
 const LEG_MASS: f64 = 0.3;

@@ -9,9 +9,10 @@ use crate::support::{assert_close, mechanism_from};
 use nalgebra::Vector2;
 use rayon::prelude::*;
 use reducer::approximation::{SampleDatabase, Silent};
-use reducer::kinematics::{KinematicsError, SingularityKind};
 use reducer::pipeline;
-use reducer::reduction::{Coefficients, LocalReducer, ReductionError};
+use reducer::reduction::{
+    Coefficients, KinematicsError, LocalReducer, ReductionError, SingularityKind,
+};
 use reducer::sampling::MechanismModel;
 
 const BASE: f64 = 0.5;

@@ -133,3 +133,54 @@ fn points_of_missing_regions_are_counted_by_the_check() {
         "{found} points for {part}"
     );
 }
+
+/// The thesis's settings store every block by itself, and at 1.71 rad that leaves an indefinite mass.
+#[test]
+fn boxes_that_may_be_indefinite_are_told_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let (summary, code) = pipeline(&data("four_bar_thesis.toml"), folder);
+    assert_eq!((code, &summary["reached"]), (1, &Value::Bool(false)));
+    let boxes = summary["short"].as_array().expect("a list");
+    let doubtful: Vec<&Value> = boxes.iter().filter(|b| b["lacks_proof"] == true).collect();
+    let counted = summary["boxes"].as_u64().expect("a count") as usize;
+    let proven = summary["certified"].as_u64().expect("a count") as usize;
+    assert!(proven < counted);
+    assert_eq!(doubtful.len(), counted - proven);
+    let bound = |b: &Value, end: &str| b[end][0].as_f64().expect("a number");
+    let holds = |b: &&Value| bound(b, "lower") <= 1.71 && 1.71 <= bound(b, "upper");
+    assert!(doubtful.iter().any(holds), "{doubtful:?}");
+
+    let model = folder.join("model.json");
+    let eval = |at: &str| json(reduce().arg("eval").arg(&model).args(["--at", at]));
+    let (there, _) = eval("1.71");
+    assert_eq!(there["status"], "inside");
+    assert_eq!(there["lacks_proof"], true);
+    let mass: Vec<Vec<f64>> = serde_json::from_value(there["mass"].clone()).expect("a matrix");
+    let n = mass.len();
+    let mass = nalgebra::DMatrix::from_fn(n, n, |i, j| mass[i][j]);
+    assert!(mass.cholesky().is_none());
+    assert_eq!(eval("0").0["lacks_proof"], false);
+
+    let said = run(reduce().arg("eval").arg(&model).args(["--at", "1.71"]));
+    assert!(text_of(&said).contains("may be indefinite in this box"));
+    let again = run(reduce()
+        .arg(data("four_bar_thesis.toml"))
+        .arg("-o")
+        .arg(folder));
+    assert!(text_of(&again).contains(": mass or stiffness may be indefinite there"));
+    let doubt = format!("Definiteness NOT proven in {} of the boxes", doubtful.len());
+    for file in ["c/four_bar_thesis.h", "rust/src/lib.rs"] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("generated source");
+        assert!(text.contains(&doubt), "{file}");
+    }
+    let report = std::fs::read_to_string(folder.join("report.html")).expect("a report");
+    assert!(report.contains("fell short of a tolerance or of that proof"));
+    let (check, code) = json(
+        reduce()
+            .arg("check")
+            .arg(&model)
+            .arg(data("four_bar_thesis.toml")),
+    );
+    assert_eq!((code, &check["short"]), (1, &summary["short"]));
+}

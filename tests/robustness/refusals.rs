@@ -1,5 +1,6 @@
 //! Each refusal names the place, the fact and what to try; `snapshots/` hold the full texts.
 
+use crate::readers::bounded;
 use crate::support::{changed, reduce};
 
 /// Runs `reduce <verb> <name>.toml <options>` on a mechanism and compares what it says.
@@ -315,6 +316,34 @@ fn sizes_that_no_model_may_have() {
     let elements = ("elements = 4", "elements = 20");
     let many = changed("four_bar.toml", &[modes, elements]);
     refused("too_many_generalised", &many, "validate", &[]);
+    let loaded =
+        |i| format!("\n[[loaded]]\nname = \"F{i}\"\nat = \"crank.to\"\ndirection = [{i}, 0, 1]\n");
+    let many = changed("four_bar.toml", &[]) + &(0..257).map(loaded).collect::<String>();
+    refused("too_many_loaded", &many, "validate", &[]);
+}
+
+/// A chain so long that to build it would take a minute and gigabytes.
+#[test]
+fn a_chain_of_many_actuators_is_refused_before_it_is_built() {
+    let link = |i: usize| {
+        let before = match i {
+            0 => "ground".to_owned(),
+            _ => format!("b{}", i - 1),
+        };
+        format!(
+            "[[body]]\nname = \"b{i}\"\nat = [{i}, 0, 0]\n\
+             rigid = {{ mass = 1, center_of_mass = [0.5, 0, 0], inertia = [0.1, 0.1, 0.1] }}\n\
+             [[joint]]\nname = \"j{i}\"\nhinge = [\"{before}\", \"b{i}.origin\"]\naxis = [0, 1, 0]\n\
+             [[coordinate]]\nname = \"q{i}\"\ndrives = \"j{i}\"\nrange = [-1, 1]\n"
+        )
+    };
+    let chain: String = (0..250).map(link).collect();
+    let text = format!("format = 1\nname = \"chain\"\ngravity = [0, 0, -9.81]\n{chain}");
+    refused("chain", &text, "validate", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chain.toml"), text).unwrap();
+    let (code, said) = bounded(folder.path(), &["validate", "chain.toml"]);
+    assert_eq!(code, 2, "{said}");
 }
 
 #[test]

@@ -207,6 +207,7 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         n_boxes => model.boxes.len(),
         continuity,
         reached => model.provenance.reached,
+        n_unproven => model.boxes.iter().filter(|b| model.lacks_proof(b)).count(),
         errors,
         coordinates => named(
             layout.coordinates.iter().map(|c| c.name.as_str()).collect(),

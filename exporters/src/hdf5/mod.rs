@@ -18,10 +18,10 @@ use content::{Array, Content};
 use reducer::reduced_model::{FORMAT, ReducedModel};
 use std::path::Path;
 
-/// Most bytes of an HDF5 model that are read.
-pub const LARGEST: u64 = 256 << 20;
-/// Most texts of one dataset: one per node of the largest tree.
-const TEXTS: u64 = 4_000_000;
+/// Most bytes of an HDF5 model that are read: 16 million numbers.
+pub const LARGEST: u64 = 128 << 20;
+/// Most texts of one dataset: errors of every block in each of 250 000 boxes.
+const TEXTS: u64 = 2_000_000;
 /// Widest text in bytes: 1000 characters of UTF-8.
 const TEXT_WIDTH: u64 = 4000;
 

@@ -3,9 +3,12 @@
 use super::content::{Array, Content, Dataset as Data};
 use super::{ReadWrite, affordable, check_format, refuse};
 use crate::{ReadError, WriteError};
-use hdf5_pure::{AttrValue, DType, Dataset, File, FileBuilder, Layout};
+use hdf5_pure::{AttrValue, DType, Dataset, File, FileBuilder, FormatError, Layout, Source};
 use reducer::reduced_model::FORMAT;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The crate `hdf5-pure`.
 pub(super) struct PureRust;
@@ -52,31 +55,80 @@ impl ReadWrite for PureRust {
 
     fn read(&self, bytes: Vec<u8>, wanted: &[(&'static str, Array)]) -> Result<Content, ReadError> {
         let mut budget = bytes.len() as u64;
-        let file = File::from_bytes(bytes).map_err(|e| refuse("/", e))?;
+        let (source, allowance) = Metered::new(bytes);
+        let file = File::from_source(source).map_err(|e| refuse("/", e))?;
         let attributes = file.root().attrs().map_err(|e| refuse("/", e))?;
         check_format(attributes.get("format").and_then(AttrValue::as_u64))?;
+        let mut groups = BTreeMap::new();
+        for (name, group) in file.root().iter_groups().map_err(|e| refuse("/", e))? {
+            groups.insert(name, group);
+        }
+        let mut datasets: BTreeMap<String, Dataset> = BTreeMap::new();
+        for (path, _) in wanted {
+            let (group, _) = path.split_once('/').unwrap_or(("", path));
+            // Every group is listed once, when its first array is wanted.
+            if let Some(found) = groups.remove(group) {
+                for (name, dataset) in found.iter_datasets().map_err(|e| refuse(group, e))? {
+                    datasets.insert(format!("{group}/{name}"), dataset);
+                }
+            }
+        }
         let mut content = Content::new();
         for (path, kind) in wanted {
-            if !holds(&file, path)? {
-                continue;
+            // Empty arrays are not stored.
+            if let Some(dataset) = datasets.get(*path) {
+                let data = read_dataset(dataset, path, kind, &mut budget, &allowance)?;
+                content.insert(path, data);
             }
-            let dataset = file.dataset(path).map_err(|e| refuse(path, e))?;
-            content.insert(path, read_dataset(&dataset, path, kind, &mut budget)?);
         }
         Ok(content)
     }
 }
 
-/// The file has this dataset; empty arrays are not stored.
-fn holds(file: &File, path: &str) -> Result<bool, ReadError> {
-    let (group, name) = path.split_once('/').unwrap_or(("", path));
-    let groups = file.root().groups().map_err(|e| refuse("/", e))?;
-    if !groups.iter().any(|g| g == group) {
-        return Ok(false);
+/// Bytes that headers, names and attributes of all arrays together may have; those of a model have
+/// less than a tenth.
+const METADATA: u64 = 1 << 20;
+
+/// The bytes of a file, of which a reader gets no more than it is allowed: a file whose parts refer to
+/// one another can make it read the same ones without end.
+struct Metered {
+    bytes: Vec<u8>,
+    left: Arc<AtomicU64>,
+}
+
+impl Metered {
+    /// With an allowance for metadata, which can be raised.
+    fn new(bytes: Vec<u8>) -> (Self, Arc<AtomicU64>) {
+        let left = Arc::new(AtomicU64::new(METADATA));
+        let allowance = Arc::clone(&left);
+        (Self { bytes, left }, allowance)
     }
-    let group = file.group(group).map_err(|e| refuse(path, e))?;
-    let names = group.datasets().map_err(|e| refuse(path, e))?;
-    Ok(names.iter().any(|n| n == name))
+}
+
+impl Source for Metered {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), FormatError> {
+        let needed = buf.len() as u64;
+        let spend = |left: u64| left.checked_sub(needed.max(1));
+        if self.left.fetch_update(Relaxed, Relaxed, spend).is_err() {
+            return Err(FormatError::Source(
+                "more metadata than a model has".to_owned(),
+            ));
+        }
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let Some(found) = rest.get(..buf.len()) else {
+            return Err(FormatError::UnexpectedEof {
+                expected: buf.len(),
+                available: rest.len(),
+            });
+        };
+        buf.copy_from_slice(found);
+        Ok(())
+    }
 }
 
 /// Reads an array after its place, size and type were found to be those of a model.
@@ -85,6 +137,7 @@ fn read_dataset(
     path: &str,
     kind: &Array,
     budget: &mut u64,
+    allowance: &AtomicU64,
 ) -> Result<Data, ReadError> {
     let shape = dataset.shape().map_err(|e| refuse(path, e))?;
     let width = dataset.element_size().map_err(|e| refuse(path, e))?;
@@ -105,6 +158,7 @@ fn read_dataset(
     if dataset.dtype().map_err(|e| refuse(path, e))? != expected {
         return Err(refuse(path, "another type of number or text"));
     }
+    allowance.fetch_add(stored, Relaxed);
     let array = match kind {
         Array::Real(_) => Array::Real(dataset.read_f64().map_err(|e| refuse(path, e))?),
         Array::Integer(_) => Array::Integer(dataset.read_i64().map_err(|e| refuse(path, e))?),

@@ -1,6 +1,6 @@
 //! Charts for papers, as SVG that needs nothing but itself.
 
-pub mod chart;
+mod chart;
 mod figures;
 mod scale;
 

@@ -3,6 +3,7 @@
 use super::curves::{Block, LineSpec, ReducedLine, block_curves, coordinate_label};
 use super::numbers::packed;
 use crate::WriteError;
+use kernel::Group;
 use rayon::prelude::*;
 use reducer::reduced_model::{
     self, BlockError, BoxModel, Component, Evaluator, ReducedModel, Status, Table, Workspace,
@@ -95,10 +96,8 @@ fn box_facts(b: &BoxModel) -> Value {
 /// Polynomials of the outputs' positions and amplitudes.
 fn motion(model: &ReducedModel) -> Value {
     let wanted = |c: &Component| {
-        matches!(
-            c,
-            Component::Position { .. } | Component::Amplitude { row: 0..3, .. }
-        )
+        let (group, [row, ..]) = c.place();
+        group == Group::Position || (group == Group::Amplitude && row < 3)
     };
     let list = &model.components.outputs;
     let columns: Vec<usize> = (0..list.len()).filter(|&i| wanted(&list[i])).collect();

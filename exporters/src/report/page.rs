@@ -131,6 +131,7 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         n_boxes => model.boxes.len(),
         certified => model.boxes.iter().filter(|b| b.definite.is_some()).count(),
         short => model.short_boxes().count(),
+        unproven => model.boxes.iter().filter(|b| model.lacks_proof(b)).count(),
         missing => missing.len(),
         missing_shown,
         numbers => grouped(model.stored_numbers()),

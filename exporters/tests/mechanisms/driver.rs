@@ -120,26 +120,18 @@ pub fn arbitrary(model: &ReducedModel) -> String {
     )
 }
 
-/// For sanitizers: every function at faces, corners, outside, with numbers at the ends of their
-/// range and with what is not a number; results are finite, and zero from status 2 on.
-pub fn extremes(model: &ReducedModel) -> String {
-    let mut text = String::from(
-        "#include <float.h>
+/// Includes, numbers that are hard, and what is checked of results.
+const PRELUDE: &str = "#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include \"@.h\"
 int @_selftest(void);
 static const @_real lower[] = @@_THETA_MIN, upper[] = @@_THETA_MAX;
 static const @_real odd[] = { 0, 1, -1, (@_real)NAN, (@_real)INFINITY, -(@_real)INFINITY, HUGE_REAL,
     -HUGE_REAL, TINY_REAL, (@_real)1e9, -(@_real)1e9, (@_real)1e19, (@_real)3e38, (@_real)1e-30 };
 enum { ODD = sizeof(odd) / sizeof(odd[0]), PLACES = (@@_N_RIGID > 3) ? 2 : 6 };
-/* Lower, middle, upper, beyond; by the digits of a number. */
-static @_real theta_at(int place, int k)
-{
-    static const @_real part[] = { 0, (@_real)0.5, 1, (@_real)1.25, (@_real)-7, (@_real)0.3 };
-    return lower[k] + (part[(place + (k * (place / 3))) % 6] * (upper[k] - lower[k]));
-}
 static int settled(int status, const @_real x[], int n)
 {
     int good = (status >= 0) && (status <= 3);
@@ -149,10 +141,41 @@ static int settled(int status, const @_real x[], int n)
     return good;
 }
 #define SETTLED(array) settled(status, (const @_real *)(array), (int)(sizeof(array) / sizeof(@_real)))
+";
+
+/// The name of the function of a call, and the condition that its results are settled.
+fn settled(call: &str) -> (&str, String) {
+    let function = call.split('(').next().unwrap_or_default();
+    let results: &[&str] = match function {
+        "@_coefficients_p" => &[
+            "coefficients.mass",
+            "coefficients.gyroscopic",
+            "coefficients.force",
+        ],
+        "@_state_derivative_p" => &["dx"],
+        "@_linearize_p" => &["A", "B"],
+        "@_feedforward_p" => &["modal"],
+        "@_step_p" => &["x"],
+        "@_outputs_p" => &["outputs.output[0].position", "outputs.output[0].jacobian"],
+        _ => &["force"],
+    };
+    let checks: Vec<String> = results.iter().map(|r| format!("SETTLED({r})")).collect();
+    (function, checks.join(" && "))
+}
+
+/// For sanitizers: every function at faces, corners, outside, with numbers at the ends of their
+/// range and with what is not a number; results are finite, and zero from status 2 on.
+pub fn extremes(model: &ReducedModel) -> String {
+    let mut text = PRELUDE.to_owned()
+        + "/* Lower, middle, upper, beyond; by the digits of a number. */
+static @_real theta_at(int place, int k)
+{
+    static const @_real part[] = { 0, (@_real)0.5, 1, (@_real)1.25, (@_real)-7, (@_real)0.3 };
+    return lower[k] + (part[(place + (k * (place / 3))) % 6] * (upper[k] - lower[k]));
+}
 int main(void)
 {
-",
-    );
+";
     text += &variables(model);
     text += "    int bad = 0;
     for (int place = 0; place < PLACES; ++place) {
@@ -173,28 +196,79 @@ int main(void)
         text += &format!("                FILL(params.{member}, {length}, 4)\n");
     }
     for call in calls(model) {
-        let function = call.split('(').next().unwrap_or_default();
-        let results: &[&str] = match function {
-            "@_coefficients_p" => &[
-                "coefficients.mass",
-                "coefficients.gyroscopic",
-                "coefficients.force",
-            ],
-            "@_state_derivative_p" => &["dx"],
-            "@_linearize_p" => &["A", "B"],
-            "@_feedforward_p" => &["modal"],
-            "@_step_p" => &["x"],
-            "@_outputs_p" => &["outputs.output[0].position", "outputs.output[0].jacobian"],
-            _ => &["force"],
-        };
-        let checks: Vec<String> = results.iter().map(|r| format!("SETTLED({r})")).collect();
+        let (function, settled) = settled(call);
         text += &format!(
             "                STATE()
                 status = {call};
-                if (!({checks})) {{ ++bad; printf(\"{function}: place %d, number %d, where %d, status %d\\n\", place, o, where, status); }}\n",
-            checks = checks.join(" && ")
+                if (!({settled})) {{ ++bad; printf(\"{function}: place %d, number %d, where %d, status %d\\n\", place, o, where, status); }}\n",
         );
     }
     text += "            }\n        }\n    }\n    return (bad == 0) ? @_selftest() : 1000;\n}\n";
+    named(&model.layout.name, &text)
+}
+
+/// For sanitizers: as many calls as the first argument says, at random states in and around the domain,
+/// one in a hundred with a number that is hard; what takes long comes less often.
+pub fn random_calls(model: &ReducedModel) -> String {
+    let calls = calls(model);
+    let mut text = PRELUDE.to_owned()
+        + "static unsigned long long bits = 88172645463325252ULL;
+static @_real between(@_real low, @_real high)
+{
+    bits ^= bits << 13;
+    bits ^= bits >> 7;
+    bits ^= bits << 17;
+    return low + ((@_real)((double)(bits >> 11) / 9007199254740992.0) * (high - low));
+}
+static void fill(@_real x[], int n, @_real size)
+{
+    for (int i = 0; i < n; ++i) {
+        x[i] = between(-size, size);
+    }
+    if (between(0, 1) < (@_real)0.01) {
+        x[(int)between(0, (@_real)n - (@_real)0.5)] = odd[(int)between(0, (@_real)ODD - (@_real)0.5)];
+    }
+}
+int main(int argc, char **argv)
+{
+    const long calls = (argc > 1) ? atol(argv[1]) : 0;
+    long bad = 0, seen[4] = { 0 };
+";
+    text += &variables(model);
+    text += "    for (long call = 0; call < calls; ++call) {
+        const @_params_t *p = (call % 2) ? &params : NULL;
+        int status = 0, good = 1;
+        fill(x, 2 * @@_N, (@_real)0.01);
+        for (int k = 0; k < @@_N_RIGID; ++k) {
+            x[k] += lower[k] + (between((@_real)-0.02, (@_real)1.02) * (upper[k] - lower[k]));
+        }
+        fill(a, @@_N, 10);
+        fill(b, @@_N, 10);
+        dt = between(0, (@_real)1e-4);
+";
+    for (member, length) in parameters(model) {
+        text += &format!("        fill(params.{member}, {length}, (@_real)0.1);\n");
+    }
+    text += &format!("        int which = (int)(call % {});\n", calls.len());
+    let function = |call: &str| settled(call).0.to_owned();
+    for long in ["@_coefficients_p", "@_linearize_p"] {
+        let place = calls.iter().position(|call| function(call) == long);
+        let place = place.expect("a function of every model");
+        text += &format!("        if ((which == {place}) && (call % 64 >= 8)) {{ which = 1; }}\n");
+    }
+    text += "        switch (which) {\n";
+    for (i, call) in calls.iter().enumerate() {
+        let check = settled(call).1;
+        text += &format!("        case {i}: status = {call}; good = {check}; break;\n");
+    }
+    text += "        default: break;
+        }
+        if (!good) { ++bad; printf(\"call %ld: function %d, status %d\\n\", call, which, status); }
+        ++seen[(status >= 0) && (status <= 3) ? status : 3];
+    }
+    printf(\"%ld calls, by status: %ld %ld %ld %ld\\n\", calls, seen[0], seen[1], seen[2], seen[3]);
+    return ((bad == 0) && (seen[0] > calls / 2)) ? 0 : 1;
+}
+";
     named(&model.layout.name, &text)
 }

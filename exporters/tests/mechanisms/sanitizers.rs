@@ -1,6 +1,6 @@
 //! Generated C under the sanitizers of gcc and clang.
 
-use crate::driver::extremes;
+use crate::driver::{extremes, random_calls};
 use crate::generated::{ALL_SANITIZED, WARNINGS, run, sanitizing_compilers, write_c};
 use crate::models::model;
 use exporters::ExportOptions;
@@ -12,8 +12,13 @@ const SANITIZERS: &str = "-fsanitize=address,undefined,float-divide-by-zero,floa
 /// Too large for every change.
 const SLOW: [&str; 2] = ["arm6", "hexapod"];
 
-/// Compiles and runs every function at extreme arguments.
-fn sanitize(name: &str, single: bool, compilers: &[&str]) {
+/// Calls at random states of what is too large for every change.
+const MANY: &str = "10000000";
+/// The same where it is small enough.
+const SOME: &str = "20000";
+
+/// Compiles and runs every function at extreme arguments, then so many times at random ones.
+fn sanitize(name: &str, single: bool, compiler: &str, calls: &str) {
     let model = model(name);
     let folder = tempfile::tempdir().expect("a folder");
     let options = ExportOptions {
@@ -21,14 +26,18 @@ fn sanitize(name: &str, single: bool, compilers: &[&str]) {
         prefix: None,
     };
     write_c(model, &options, folder.path());
-    std::fs::write(folder.path().join("extremes.c"), extremes(model)).expect("a folder");
     let (huge, tiny) = if single {
         ("-DHUGE_REAL=FLT_MAX", "-DTINY_REAL=FLT_MIN")
     } else {
         ("-DHUGE_REAL=DBL_MAX", "-DTINY_REAL=DBL_MIN")
     };
-    for &compiler in compilers {
-        let program = folder.path().join(format!("extremes-{compiler}"));
+    for (program, text) in [
+        ("extremes", extremes(model)),
+        ("random", random_calls(model)),
+    ] {
+        let source = format!("{program}.c");
+        std::fs::write(folder.path().join(&source), text).expect("a folder");
+        let program = folder.path().join(program);
         // Most time goes into compiling small models, and into running large ones.
         let optimisation = if SLOW.contains(&name) { "-O1" } else { "-O0" };
         run(Command::new(compiler)
@@ -39,13 +48,9 @@ fn sanitize(name: &str, single: bool, compilers: &[&str]) {
             .args([optimisation, "-g", SANITIZERS])
             .args(["-fno-sanitize-recover=all", "-o"])
             .arg(&program)
-            .args([
-                "extremes.c",
-                &format!("{name}.c"),
-                &format!("{name}_selftest.c"),
-            ])
+            .args([&source, &format!("{name}.c"), &format!("{name}_selftest.c")])
             .arg("-lm"));
-        run(&mut Command::new(&program));
+        print!("{name}: {}", run(Command::new(&program).arg(calls)));
     }
 }
 
@@ -57,8 +62,12 @@ fn check(name: &str) {
     }
     let compilers = sanitizing_compilers();
     let precisions: &[bool] = if all { &[false, true] } else { &[false] };
-    for &single in precisions {
-        sanitize(name, single, &compilers);
+    for (i, compiler) in compilers.iter().enumerate() {
+        for &single in precisions {
+            // One compiler and one precision suffice for the long run.
+            let many = SLOW.contains(&name) && i == 0 && !single;
+            sanitize(name, single, compiler, if many { MANY } else { SOME });
+        }
     }
 }
 

@@ -141,7 +141,7 @@ pub const LARGEST_EQUALITY: Check = long(
 );
 pub const ALL_SANITIZED: Check = long(
     "sanitizers_on_large_models",
-    "arm6, hexapod and single precision are not run under sanitizers",
+    "arm6, hexapod (ten million calls each) and single precision are not run under sanitizers",
 );
 pub const LARGEST_ON_BOARD: Check = long(
     "hexapod_on_a_microcontroller",
@@ -149,7 +149,7 @@ pub const LARGEST_ON_BOARD: Check = long(
 );
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
-    "runs are killed at 8 moments instead of 160",
+    "4 runs of one mechanism are killed instead of 60 of four",
 );
 
 /// All of them.

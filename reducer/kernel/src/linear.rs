@@ -44,42 +44,26 @@ fn half_difference<R: Number>(high: &mut [R], low: &[R], width: R) {
 }
 
 impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
-    /// Derivative of the force by a rate.
-    fn by_rate(
+    /// Derivative of the force by a modal coordinate (`part` 0) or by a rate (1).
+    fn by_state(
         &self,
-        [eta, rate, accel]: [&[R]; 3],
+        motion: [&[R]; 3],
+        part: usize,
         column: usize,
         out: &mut [R],
         mut scratch: Scratch<'_, R>,
     ) {
         let n = self.source.model().n;
+        let width = [R::of(MODAL_WIDTH), R::ONE][part];
         let (moved, low) = (scratch.take(n), scratch.take(n));
         let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
-        moved.copy_from_slice(rate);
-        moved[column] = rate[column] + R::ONE;
-        self.residual([eta, moved, accel], u, extra, out, scratch.again());
-        moved[column] = rate[column] - R::ONE;
-        self.residual([eta, moved, accel], u, extra, low, scratch);
-        half_difference(out, low, R::ONE);
-    }
-
-    /// Derivative of the force by a modal coordinate.
-    fn by_modal(
-        &self,
-        [eta, rate, accel]: [&[R]; 3],
-        column: usize,
-        out: &mut [R],
-        mut scratch: Scratch<'_, R>,
-    ) {
-        let n = self.source.model().n;
-        let width = R::of(MODAL_WIDTH);
-        let (moved, low) = (scratch.take(n), scratch.take(n));
-        let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
-        moved.copy_from_slice(eta);
-        moved[column] = eta[column] + width;
-        self.residual([moved, rate, accel], u, extra, out, scratch.again());
-        moved[column] = eta[column] - width;
-        self.residual([moved, rate, accel], u, extra, low, scratch);
+        moved.copy_from_slice(motion[part]);
+        for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
+            moved[column] = motion[part][column] + shift;
+            let mut shifted = motion;
+            shifted[part] = moved;
+            self.residual(shifted, u, extra, out, scratch.again());
+        }
         half_difference(out, low, width);
     }
 
@@ -185,10 +169,10 @@ pub fn linearize<R: Load<M::Stored>, M: Source>(
         if k < m.n_rigid {
             point.by_theta(curvature.as_ref(), motion, k, by, scratch.again());
         } else {
-            point.by_modal(motion, k, by, scratch.again());
+            point.by_state(motion, 0, k, by, scratch.again());
         }
         set_column(n, u, k, by, out.a);
-        point.by_rate(motion, k, by, scratch.again());
+        point.by_state(motion, 1, k, by, scratch.again());
         if let (Some(p), true) = (p, k < m.n_rigid) {
             by[k] += p.coulomb_slope(k, rate[k]);
         }

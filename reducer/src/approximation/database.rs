@@ -3,13 +3,14 @@
 //! Every process writes its own segment file, so concurrent runs never share one; all segments
 //! with the same fingerprint are read on opening. A record is its length, its payload
 //! (postcard) and the BLAKE3 hash of both; reading a segment stops at the first record that is not whole. A process
-//! never appends to another one's segment, so a torn tail stays where it is and harms nothing.
+//! never appends to another one's segment, so a torn tail stays where it is and harms nothing. Segments are
+//! read record by record, and no more of them than a run can hold.
 
 use super::source::SampleFailure;
 use crate::reduction::Coefficients;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, create_dir_all, read, read_dir};
-use std::io::Write;
+use std::fs::{File, OpenOptions, create_dir_all, read_dir};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,8 +18,12 @@ use std::sync::Arc;
 pub type SampleResult = Result<Arc<Coefficients>, SampleFailure>;
 
 const MAGIC: &[u8; 8] = b"GMPSMPL3";
-const HEADER: usize = 8 + 32;
-const LARGEST_RECORD: usize = 1 << 30;
+const HASH: usize = 32;
+const HEADER: usize = 8 + HASH;
+/// Most bytes of one sample; one of the largest model has less than a third.
+const LARGEST_RECORD: usize = 16 << 20;
+/// Most bytes of samples that are read.
+pub(crate) const MOST_BYTES: usize = 512 << 20;
 
 /// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +44,7 @@ pub struct SampleDatabase {
     folder: Option<PathBuf>,
     fingerprint: [u8; 32],
     segment: Option<(PathBuf, File)>,
+    left_out: bool,
 }
 
 impl SampleDatabase {
@@ -64,16 +70,26 @@ impl SampleDatabase {
             .collect();
         segments.sort();
         let mut known = BTreeMap::new();
+        let mut budget = MOST_BYTES;
+        let mut left_out = false;
         for path in segments {
-            let bytes = read(&path).map_err(failed("cannot be read"))?;
-            read_segment(&bytes, &fingerprint, &mut known);
+            let file = File::open(&path).map_err(failed("cannot be read"))?;
+            let mut file = BufReader::new(file);
+            left_out |= read_segment(&mut file, &fingerprint, &mut known, &mut budget)
+                .map_err(failed("cannot be read"))?;
         }
         Ok(Self {
             known,
             folder: Some(folder.to_owned()),
             fingerprint,
             segment: None,
+            left_out,
         })
+    }
+
+    /// There are more stored samples than are read: what they say is computed again.
+    pub fn is_partly_read(&self) -> bool {
+        self.left_out
     }
 
     /// Number of configurations known.
@@ -166,30 +182,58 @@ fn key(theta: &[f64]) -> Vec<u64> {
 type Record = (Vec<f64>, Result<Coefficients, SampleFailure>);
 
 /// Reads whole records of a segment with this fingerprint; ignores everything from the first
-/// record that is torn or damaged.
+/// record that is torn, damaged or no sample. True where records are left because of the budget.
 fn read_segment(
-    bytes: &[u8],
+    file: &mut impl Read,
     fingerprint: &[u8; 32],
     known: &mut BTreeMap<Vec<u64>, SampleResult>,
-) {
-    if bytes.len() < HEADER || &bytes[..8] != MAGIC || &bytes[8..HEADER] != fingerprint {
-        return;
+    budget: &mut usize,
+) -> std::io::Result<bool> {
+    let mut header = [0; HEADER];
+    let is_ours = fill(file, &mut header)?;
+    if !is_ours || &header[..8] != MAGIC || &header[8..] != fingerprint {
+        return Ok(false);
     }
-    let mut rest = &bytes[HEADER..];
-    while let Some((head, tail)) = rest.split_first_chunk::<8>() {
-        let length = u64::from_le_bytes(*head) as usize;
-        if length > LARGEST_RECORD || tail.len() < length + 32 {
-            return;
+    let mut record = vec![0; 8];
+    loop {
+        record.truncate(8);
+        if !fill(file, &mut record)? {
+            return Ok(false);
         }
-        let hash = blake3::hash(&rest[..8 + length]);
-        if hash.as_bytes()[..] != tail[length..length + 32] {
-            return;
+        let length = record
+            .first_chunk()
+            .map_or(0, |head| u64::from_le_bytes(*head));
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > LARGEST_RECORD {
+            return Ok(false);
         }
-        let record: Result<(Record, &[u8]), _> = postcard::take_from_bytes(&tail[..length]);
-        let Ok(((theta, result), [])) = record else {
-            return;
+        let Some(left) = budget.checked_sub(length + 8 + HASH) else {
+            return Ok(true);
         };
+        *budget = left;
+        record.resize(8 + length + HASH, 0);
+        if !fill(file, &mut record[8..])? {
+            return Ok(false);
+        }
+        let (told, hash) = record.split_at(8 + length);
+        if blake3::hash(told).as_bytes()[..] != *hash {
+            return Ok(false);
+        }
+        let found: Result<(Record, &[u8]), _> = postcard::take_from_bytes(&told[8..]);
+        let Ok(((theta, result), [])) = found else {
+            return Ok(false);
+        };
+        if result.as_ref().is_ok_and(|sample| !sample.has_own_sizes()) {
+            return Ok(false);
+        }
         known.insert(key(&theta), result.map(Arc::new));
-        rest = &tail[length + 32..];
+    }
+}
+
+/// Fills the buffer; false where the file ends before.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
+    match file.read_exact(buffer) {
+        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| true),
     }
 }

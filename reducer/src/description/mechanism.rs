@@ -9,6 +9,7 @@ use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Index of a body in [`Mechanism::bodies`].
@@ -562,4 +563,6 @@ pub struct ApproximationSettings {
 pub struct Trajectory {
     /// Points of the path, each with one value per coordinate.
     pub points: Vec<Vec<f64>>,
+    /// The file they come from, from the folder of the mechanism's own; none where that holds them.
+    pub file: Option<PathBuf>,
 }

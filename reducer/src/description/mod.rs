@@ -7,14 +7,14 @@
 
 mod domain;
 pub(crate) mod elaborate;
-pub mod expression;
+mod expression;
 mod fault;
 mod files;
-pub mod format;
+pub(crate) mod format;
 pub mod mechanism;
 mod overrides;
 pub(crate) mod parameters;
-pub mod quantity;
+pub(crate) mod quantity;
 mod repair;
 pub(crate) mod schema;
 pub(crate) mod suggest;
@@ -23,7 +23,7 @@ pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
 pub(crate) use files::read_up_to;
 pub use files::{MAX_BYTES, Resolver, read};
-pub use overrides::Overrides;
+pub(crate) use overrides::Overrides;
 pub use schema::schema;
 pub use suggest::closest;
 

@@ -26,7 +26,7 @@ pub use drawing::check_plane;
 pub(crate) use drawing::{drawn_frame, has_no_orientation, node_frame, plane_normal};
 pub use saddle::{Factor, Saddle, SaddleError};
 pub use springs::SpringState;
-pub use statics::{Equilibrium, StaticsError};
+pub use statics::StaticsError;
 
 /// A frame fixed to a node; none: to the ground.
 #[derive(Debug, Clone)]

@@ -9,10 +9,8 @@ mod linearised;
 mod local;
 mod reference;
 
-pub use eigen_gauges::{
-    SMALLEST_GAP, SMALLEST_MAC, SMALLEST_OVERLAP, class_frequencies_hz, track_reference,
-};
-pub use energy::{EnergyShares, kinetic_shares, strain_shares};
+pub use eigen_gauges::{SMALLEST_OVERLAP, class_frequencies_hz, track_reference};
+pub use energy::{kinetic_shares, strain_shares};
 pub use linearised::Linearised;
 pub use local::LocalModes;
 pub use reference::{Reference, in_plane_energy, internal_modes};

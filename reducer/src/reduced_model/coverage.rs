@@ -1,8 +1,8 @@
 //! Which parts of the domain have a model, why others have none, and whether that is enough.
 
 use super::{
-    BlockError, BoxModel, Domain, EvaluationError, Evaluator, LinearInequality, ReducedModel,
-    Status, TreeNode, Workspace,
+    BlockError, BoxModel, Domain, EvaluationError, Evaluator, LinearInequality, ModelForm,
+    ReducedModel, Status, TreeNode, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,9 +151,16 @@ impl ReducedModel {
         out
     }
 
-    /// Boxes that fell short of a tolerance.
+    /// Boxes that fell short of a tolerance, or that [lack a proof](Self::lacks_proof).
     pub fn short_boxes(&self) -> impl Iterator<Item = &BoxModel> {
-        self.boxes.iter().filter(|b| !b.reached)
+        let is_short = |b: &&BoxModel| !b.reached || self.lacks_proof(b);
+        self.boxes.iter().filter(is_short)
+    }
+
+    /// Mass or stiffness may be indefinite somewhere in the box: in the form `direct` nothing but the
+    /// proof excludes it, while `lagrangian` stores factors, whose products are never indefinite.
+    pub fn lacks_proof(&self, b: &BoxModel) -> bool {
+        self.form == ModelForm::Direct && b.definite.is_none()
     }
 
     /// No region is missing, no box fell short, and these errors at fresh points are within the
@@ -169,6 +176,20 @@ impl ReducedModel {
 }
 
 impl Evaluator<'_> {
+    /// θ lies in a box that [lacks a proof](ReducedModel::lacks_proof).
+    pub fn lacks_proof(
+        &self,
+        theta: &[f64],
+        work: &mut Workspace,
+    ) -> Result<bool, EvaluationError> {
+        let (status, used) = self.located(theta, work)?;
+        let model = self.model();
+        Ok(status < Status::Undefined
+            && model
+                .box_at(&used)
+                .is_some_and(|index| model.lacks_proof(&model.boxes[index])))
+    }
+
     /// Why the model has no value at θ; none where it has one, or where θ or the value is to blame.
     pub fn drop_reason(
         &self,

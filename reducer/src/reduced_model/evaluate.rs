@@ -136,30 +136,7 @@ impl<'m> Evaluator<'m> {
         &self,
         memory: &'p mut Vec<R>,
     ) -> Option<kernel::Parameters<'p, R>> {
-        let p = self.parameters.as_ref()?;
-        let lists = [
-            &p.payload_mass,
-            &p.rotor_inertia,
-            &p.viscous,
-            &p.coulomb,
-            &p.coulomb_rate,
-        ];
-        memory.clear();
-        memory.extend(lists.into_iter().flatten().map(|v| R::load(*v)));
-        let mut rest = &memory[..];
-        let [payload_mass, rotor_inertia, viscous, coulomb, coulomb_rate] = lists.map(|list| {
-            let (list, others) = rest.split_at(list.len());
-            rest = others;
-            list
-        });
-        Some(kernel::Parameters {
-            payload_mass,
-            gravity: p.gravity.map(R::load),
-            rotor_inertia,
-            viscous,
-            coulomb,
-            coulomb_rate,
-        })
+        Some(self.parameters.as_ref()?.load(memory))
     }
 
     /// The model.

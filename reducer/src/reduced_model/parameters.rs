@@ -5,6 +5,7 @@
 
 use super::ModelLayout;
 use super::evaluate::{EvaluationError, check_length};
+use kernel::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,16 +73,37 @@ impl Parameters {
         }
     }
 
+    /// All lists, in the order of [`in_kernel`].
+    fn lists(&self) -> [&[f64]; 5] {
+        [
+            &self.payload_mass,
+            &self.rotor_inertia,
+            &self.viscous,
+            &self.coulomb,
+            &self.coulomb_rate,
+        ]
+    }
+
     /// The same as the kernel wants it.
     pub(super) fn view(&self) -> kernel::Parameters<'_, f64> {
-        kernel::Parameters {
-            payload_mass: &self.payload_mass,
-            gravity: self.gravity,
-            rotor_inertia: &self.rotor_inertia,
-            viscous: &self.viscous,
-            coulomb: &self.coulomb,
-            coulomb_rate: &self.coulomb_rate,
-        }
+        in_kernel(self.lists(), self.gravity)
+    }
+
+    /// The same in other numbers.
+    pub(super) fn load<'p, R: Load<f64>>(
+        &self,
+        memory: &'p mut Vec<R>,
+    ) -> kernel::Parameters<'p, R> {
+        let lists = self.lists();
+        memory.clear();
+        memory.extend(lists.into_iter().flatten().map(|v| R::load(*v)));
+        let mut rest = &memory[..];
+        let loaded = lists.map(|list| {
+            let (list, others) = rest.split_at(list.len());
+            rest = others;
+            list
+        });
+        in_kernel(loaded, self.gravity.map(R::load))
     }
 
     pub(super) fn check(&self, layout: &ModelLayout) -> Result<(), EvaluationError> {
@@ -95,5 +117,18 @@ impl Parameters {
         check_length("viscous", self.viscous.len(), s)?;
         check_length("coulomb", self.coulomb.len(), s)?;
         check_length("coulomb_rate", self.coulomb_rate.len(), s)
+    }
+}
+
+/// Lists in the order of [`Parameters::lists`], and gravity.
+fn in_kernel<'p, R>(lists: [&'p [R]; 5], gravity: [R; 3]) -> kernel::Parameters<'p, R> {
+    let [payload_mass, rotor_inertia, viscous, coulomb, coulomb_rate] = lists;
+    kernel::Parameters {
+        payload_mass,
+        gravity,
+        rotor_inertia,
+        viscous,
+        coulomb,
+        coulomb_rate,
     }
 }

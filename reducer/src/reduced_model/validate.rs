@@ -4,6 +4,7 @@ use super::{
     BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
     ModelForm, ModelLayout, NominalParameters, ReducedModel, Table, TreeNode,
 };
+use kernel::Group;
 use std::collections::BTreeSet;
 
 /// Largest sizes that are accepted.
@@ -382,9 +383,9 @@ impl ComponentLists {
                 format!("{c:?} twice"),
                 "each component once",
             )?;
-            damping_factor |= matches!(c, Component::DampingFactor { .. });
-            damping_coupled |=
-                matches!(c, Component::Damping { column, .. } if column >= layout.n_rigid);
+            let (group, [_, column, ..]) = c.place();
+            damping_factor |= group == Group::DampingFactor;
+            damping_coupled |= group == Group::Damping && column >= layout.n_rigid;
         }
         require(
             !(damping_factor && damping_coupled),

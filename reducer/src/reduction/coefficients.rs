@@ -70,6 +70,25 @@ impl Coefficients {
         self.force.len()
     }
 
+    /// All arrays have the sizes that follow from the numbers of coordinates.
+    pub(crate) fn has_own_sizes(&self) -> bool {
+        let (n, s) = (self.n(), self.n_rigid());
+        let all = |list: &[Vec<f64>], count: usize, len: usize| {
+            list.len() == count && list.iter().all(|v| v.len() == len)
+        };
+        let axis = |a: &GravityAxis| a.force.len() == n && all(&a.force_gradient, s, n);
+        self.mass.len() == n * n
+            && all(&self.mass_gradient, n, n * n)
+            && self.stiffness.len() == n * n
+            && all(&self.stiffness_gradient, s, n * n)
+            && self.damping.len() == n * n
+            && all(&self.force_gradient, s, n)
+            && self.gravity.len() == n
+            && self.gravity_axes.iter().all(axis)
+            && self.outputs.iter().all(|o| o.jacobian.len() == 6 * n)
+            && self.load_map.iter().all(|row| row.len() == n)
+    }
+
     /// Number of actuated coordinates.
     pub fn n_rigid(&self) -> usize {
         self.theta.len()

@@ -1,7 +1,7 @@
 //! Reduced coefficients f(θ) at one configuration.
 
 mod checks;
-pub mod coefficients;
+mod coefficients;
 mod damping;
 mod default_modes;
 mod inertia;
@@ -17,11 +17,13 @@ pub use inspection::{Inspection, frequencies_hz};
 pub use local::LocalReducer;
 pub use portrait::{ModeKind, ModePortrait, Portrait};
 
+pub use crate::kinematics::{HomeShift, KinematicsError, SingularityKind};
+pub use crate::model::ModelError;
+pub use crate::modes::{ModesError, in_plane_energy};
+
 use crate::description::mechanism::Origin;
 use crate::error::Explain;
-use crate::kinematics::KinematicsError;
-use crate::model::ModelError;
-use crate::modes::{ModesError, SMALLEST_OVERLAP};
+use crate::modes::SMALLEST_OVERLAP;
 use thiserror::Error;
 
 /// Faults on the way from a mechanism to its coefficients.

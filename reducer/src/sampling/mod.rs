@@ -74,43 +74,61 @@ impl Explain for SamplingError {
 const RIGID: &str = "actuated coordinates";
 const COORDINATES: &str = "generalised coordinates";
 
-/// Refuses sizes that no reduced model may have, before anything is sampled.
-pub fn check_sizes(mechanism: &Mechanism, reducer: &LocalReducer) -> Result<(), SamplingError> {
+/// The exact reduction of a mechanism of which a reduced model can be made. What the file alone says of
+/// its size is judged before anything is built: time and memory grow with the cube of it.
+pub fn build(mechanism: &Mechanism) -> Result<LocalReducer, SamplingError> {
+    check_counts(mechanism)?;
+    let reducer = LocalReducer::new(mechanism)?;
     let along_path = mechanism.approximation.trajectory.is_some();
-    // Along a path its place is the only actuated coordinate of the model.
-    let actuated = &mechanism.coordinates[..if along_path {
+    let n_rigid = if along_path {
         1
     } else {
         mechanism.coordinates.len()
-    }];
-    let beyond = |what, found, limit, origin: Option<&Origin>| {
-        let origin = origin.cloned();
-        (found > limit).then_some(SamplingError::TooLarge {
-            what,
-            found,
-            limit,
-            origin,
-        })
     };
-    let outputs = mechanism.outputs.get(limits::OUTPUTS).map(|o| &o.origin);
-    let loaded = mechanism.loaded.get(limits::OUTPUTS).map(|l| &l.origin);
-    let rigid = actuated.get(limits::RIGID).map(|c| &c.origin);
-    let all = actuated.len() + mechanism.loaded.len() + reducer.reference().shapes.ncols();
-    [
-        beyond(RIGID, actuated.len(), limits::RIGID, rigid),
-        beyond("outputs", mechanism.outputs.len(), limits::OUTPUTS, outputs),
-        beyond(
-            "loaded directions",
-            mechanism.loaded.len(),
-            limits::OUTPUTS,
-            loaded,
-        ),
-        beyond(COORDINATES, all, limits::COORDINATES, None),
-    ]
-    .into_iter()
-    .flatten()
-    .next()
-    .map_or(Ok(()), Err)
+    let modal = mechanism.loaded.len() + reducer.reference().shapes.ncols();
+    let limit = limits::COORDINATES;
+    within(COORDINATES, n_rigid + modal, limit, None)?;
+    Ok(reducer)
+}
+
+/// Refuses more parts than a reduced model may have.
+fn check_counts(mechanism: &Mechanism) -> Result<(), SamplingError> {
+    let Mechanism {
+        coordinates,
+        outputs,
+        loaded,
+        ..
+    } = mechanism;
+    // Along a path its place is the only actuated coordinate of the model; those of the mechanism still
+    // make its reduction.
+    let rigid = match mechanism.approximation.trajectory {
+        Some(_) => limits::COORDINATES,
+        None => limits::RIGID,
+    };
+    let most = limits::OUTPUTS;
+    let origin = coordinates.get(rigid).map(|c| &c.origin);
+    within(RIGID, coordinates.len(), rigid, origin)?;
+    let origin = outputs.get(most).map(|o| &o.origin);
+    within("outputs", outputs.len(), most, origin)?;
+    let origin = loaded.get(most).map(|l| &l.origin);
+    within("loaded directions", loaded.len(), most, origin)
+}
+
+fn within(
+    what: &'static str,
+    found: usize,
+    limit: usize,
+    origin: Option<&Origin>,
+) -> Result<(), SamplingError> {
+    if found <= limit {
+        return Ok(());
+    }
+    Err(SamplingError::TooLarge {
+        what,
+        found,
+        limit,
+        origin: origin.cloned(),
+    })
 }
 
 /// A mechanism with its exact reduction.
@@ -125,8 +143,7 @@ impl MechanismModel {
     pub fn new(mechanism: &Mechanism) -> Result<Self, SamplingError> {
         let domain = domain(mechanism)?;
         let parameters = parameters(mechanism)?;
-        let reducer = LocalReducer::new(mechanism)?;
-        check_sizes(mechanism, &reducer)?;
+        let reducer = build(mechanism)?;
         let layout = ModelLayout {
             name: mechanism.name.clone(),
             coordinates: coordinates(mechanism, &reducer),

@@ -94,3 +94,30 @@ fn concurrent_writers_do_not_disturb_each_other() {
     let stranger = SampleDatabase::open(folder.path(), [1; 32]).expect("a readable folder");
     assert!(stranger.is_empty());
 }
+
+/// A record whose hash holds is still no sample if its arrays do not fit together: it could take many
+/// times its size in memory, and fits no model.
+#[test]
+fn a_sample_whose_arrays_do_not_fit_together_is_not_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let local = Orthoglide::default();
+    let sample = local.evaluate(&[0.01; 3]).expect("reducible");
+    let mut other = sample.clone();
+    other.theta = vec![0.02; 3];
+    other.load_map = vec![Vec::new(); 1_000_000];
+    let mut log = b"GMPSMPL3".to_vec();
+    log.extend(local.fingerprint());
+    for sample in [&sample, &other] {
+        let record = (&sample.theta, Ok::<_, SampleFailure>(sample));
+        let payload = postcard::to_stdvec(&record).expect("plain data");
+        let mut bytes = (payload.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(payload);
+        bytes.extend(blake3::hash(&bytes).as_bytes());
+        log.extend(bytes);
+    }
+    std::fs::write(folder.path().join("000000.samples"), log).expect("written");
+    let read = SampleDatabase::open(folder.path(), local.fingerprint()).expect("readable");
+    assert_eq!(read.len(), 1);
+    assert!(read.get(&[0.01; 3]).is_some());
+    assert!(!read.is_partly_read());
+}

@@ -54,7 +54,10 @@ fn a_path_passes_its_points_and_can_be_reduced() {
     let [end, ..] = path.path().configuration(1.0);
     assert_eq!((start, end), (points()[0].clone(), points()[3].clone()));
     let mut settings = settings(&[0.1; 2]);
-    settings.trajectory = Some(Trajectory { points: points() });
+    settings.trajectory = Some(Trajectory {
+        points: points(),
+        file: None,
+    });
     let (model, summary) = reduced(&path, &settings);
     assert!(summary.reached);
     assert_eq!((model.layout.n_rigid, model.layout.n()), (1, 3));

@@ -112,7 +112,7 @@ fn guard(args: &SimulateArgs, scenario: &Scenario) -> Guard {
         .chain(scenario.model.clone())
         .collect();
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
-    super::guard(&read, None, args.force)
+    super::guard(&read, Some(&scenario.mechanism), args.force)
 }
 
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.

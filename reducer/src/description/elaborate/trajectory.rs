@@ -20,7 +20,7 @@ impl Settings<'_> {
         let Some(written) = &table.trajectory else {
             return Some(None);
         };
-        let (points, span) = match (&written.points, &written.file) {
+        let (points, span, path) = match (&written.points, &written.file) {
             (Some(points), None) => {
                 let what = "a point of the trajectory";
                 let rows: Vec<_> = points
@@ -28,12 +28,17 @@ impl Settings<'_> {
                     .iter()
                     .map(|row| self.per_coordinate(context, scope, &row.value, &row.span, what))
                     .collect();
-                (rows.into_iter().collect::<Option<Vec<_>>>()?, &points.span)
+                (
+                    rows.into_iter().collect::<Option<Vec<_>>>()?,
+                    &points.span,
+                    None,
+                )
             }
             (None, Some(file)) => {
-                let read = resolver(&unit.folder.join(&file.value));
+                let path = unit.folder.join(&file.value);
+                let read = resolver(&path);
                 match read.and_then(|bytes| rows(&bytes, &file.value, self.coordinates.len())) {
-                    Ok(points) => (points, &file.span),
+                    Ok(points) => (points, &file.span, Some(path)),
                     Err(kind) => {
                         context.fault(scope, &file.span, kind);
                         return None;
@@ -65,7 +70,7 @@ impl Settings<'_> {
             context.fault(scope, span, kind);
             return None;
         }
-        Some(Some(Trajectory { points }))
+        Some(Some(Trajectory { points, file: path }))
     }
 }
 

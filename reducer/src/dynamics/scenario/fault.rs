@@ -61,6 +61,10 @@ pub enum ScenarioFaultKind {
     PathNotDriven,
     #[error("this makes {count} samples; {limit} are possible")]
     TooManySamples { count: f64, limit: usize },
+    #[error("this makes {count} steps; {limit} are possible")]
+    TooManySteps { count: f64, limit: usize },
+    #[error("this makes {count} periods; {limit} are possible")]
+    TooManyPeriods { count: f64, limit: f64 },
     #[error("the times of the table do not increase: {time} s comes after {before} s")]
     TimesOutOfOrder { time: f64, before: f64 },
     #[error("the table has a gap: row {row} has no value in column {column}")]
@@ -107,6 +111,12 @@ impl Explain for ScenarioFault {
                 "give `path` a `motion` or a `velocity`, from 0 to 1, or reduce over the domain: `[override.approximation]` without `trajectory`".into()
             }
             Kind::TooManySamples { .. } => "make `step` of `[sampling]` larger".into(),
+            Kind::TooManySteps { .. } => {
+                "make `step` of `[full]` larger, or give a `tolerance` and leave `step` out".into()
+            }
+            Kind::TooManyPeriods { .. } => {
+                "make `duration` shorter or the frequency lower; what is far above the mechanism's frequencies does not move it".into()
+            }
             Kind::TimesOutOfOrder { .. } => "sort the rows by time and give every time once".into(),
             Kind::Gap { .. } => "give every row a value, or remove the row".into(),
             Kind::NotANumber { .. } => "write numbers such as 0.25 or -1e-3".into(),

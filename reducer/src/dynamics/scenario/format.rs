@@ -14,6 +14,10 @@ use std::fmt;
 #[schemars(deny_unknown_fields, title = "Scenario", extend("required" = ["format", "mechanism", "duration"]))]
 pub struct ScenarioFile {
     /// Version of the format: 1.
+    #[expect(
+        dead_code,
+        reason = "checked in the document; the schema is made from it"
+    )]
     pub format: Option<Located<i64>>,
     /// The mechanism file, relative to this file.
     pub mechanism: Located<String>,

@@ -5,7 +5,7 @@
 
 mod driven;
 mod fault;
-pub mod format;
+mod format;
 mod resolve;
 mod settings;
 mod signals;

@@ -30,6 +30,8 @@ pub(super) struct Reader<'a> {
     pub(super) resolver: &'a Resolver<'a>,
     pub(super) sources: Vec<Source>,
     pub(super) own: Vec<ScenarioFault>,
+    /// How long the scenario lasts (s).
+    pub(super) duration: f64,
 }
 
 impl Reader<'_> {
@@ -113,10 +115,12 @@ pub(super) fn resolve(
         resolver,
         sources: mechanism.sources.clone(),
         own: Vec::new(),
+        duration: 1.0,
     };
     let duration = reader.positive(&file.duration, Dimension::TIME, "`duration`");
     // Faults of everything else do not depend on how long it lasts.
     let span = duration.unwrap_or(1.0);
+    reader.duration = span;
     let coordinates = driven(&mechanism);
     let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
@@ -124,7 +128,7 @@ pub(super) fn resolve(
     let instants = reader.instants(file, span);
     let full = reader.full(&file.full, span);
     let tolerance = match &file.reduced.tolerance {
-        Some(tolerance) => reader.positive(tolerance, Dimension::NONE, "the tolerance"),
+        Some(tolerance) => reader.tolerance(tolerance),
         None => Some(TOLERANCE),
     };
     let initial = actuators

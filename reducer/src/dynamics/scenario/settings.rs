@@ -7,9 +7,16 @@ use crate::description::FaultKind;
 use crate::description::format::Scalar;
 use crate::description::quantity::Dimension;
 use crate::dynamics::full::{FullSettings, StepControl};
+use std::ops::Range;
 
 /// Most rows of a table of results.
 const MAX_SAMPLES: usize = 10_000_000;
+/// Most steps of the full model, which takes a millisecond or more for each.
+const MAX_STEPS: usize = 10_000_000;
+/// Most periods of an input: each takes several steps of both models.
+const MAX_PERIODS: f64 = 1e6;
+/// Smallest tolerance that the rounding of numbers leaves room for.
+const MIN_TOLERANCE: f64 = 1e-13;
 /// Rows of the tables unless the scenario says otherwise.
 const SAMPLES: f64 = 500.0;
 /// Steps of the full model unless the scenario says otherwise.
@@ -38,13 +45,14 @@ impl Reader<'_> {
 
     pub(super) fn full(&mut self, table: &FullTable, duration: f64) -> Option<FullSettings> {
         let step = match &table.step {
-            Some(step) => self.positive(step, Dimension::TIME, "the step"),
+            Some(written) => {
+                let step = self.positive(written, Dimension::TIME, "the step");
+                step.and_then(|step| self.affordable_step(step, duration, &written.span))
+            }
             None => Some(duration / STEPS),
         };
         let tolerance = match &table.tolerance {
-            Some(scalar) => self
-                .positive(scalar, Dimension::NONE, "the tolerance")
-                .map(Some),
+            Some(scalar) => self.tolerance(scalar).map(Some),
             None => Some(None),
         };
         let radius = match &table.spectral_radius {
@@ -63,6 +71,43 @@ impl Reader<'_> {
             settings.spectral_radius = radius;
         }
         Some(settings)
+    }
+
+    /// A step of which not too many make the whole run.
+    fn affordable_step(&mut self, step: f64, duration: f64, span: &Range<usize>) -> Option<f64> {
+        let (count, limit) = ((duration / step).ceil(), MAX_STEPS);
+        if count <= limit as f64 {
+            return Some(step);
+        }
+        self.own_fault(span, ScenarioFaultKind::TooManySteps { count, limit });
+        None
+    }
+
+    /// A frequency of which not too many periods make the whole run.
+    pub(super) fn affordable_frequency(&mut self, written: &Scalar) -> Option<f64> {
+        let frequency = self.number(written, Dimension::RATE)?;
+        let (count, limit) = ((frequency * self.duration).abs().ceil(), MAX_PERIODS);
+        if count <= limit {
+            return Some(frequency);
+        }
+        let kind = ScenarioFaultKind::TooManyPeriods { count, limit };
+        self.own_fault(&written.span, kind);
+        None
+    }
+
+    /// A tolerance that numbers of this machine can keep.
+    pub(super) fn tolerance(&mut self, written: &Scalar) -> Option<f64> {
+        let value = self.positive(written, Dimension::NONE, "the tolerance")?;
+        if value >= MIN_TOLERANCE {
+            return Some(value);
+        }
+        let kind = FaultKind::OutOfRange {
+            what: "the tolerance".to_owned(),
+            value,
+            allowed: "at least 1e-13",
+        };
+        self.fault(&written.span, kind);
+        None
     }
 
     fn radius(&mut self, scalar: &Scalar) -> Option<f64> {

@@ -135,7 +135,7 @@ impl Reader<'_> {
 
     fn sine(&mut self, table: &SineTable, dimension: Option<Dimension>) -> Option<Signal> {
         let amplitude = self.value(&table.amplitude, dimension);
-        let frequency = self.number(&table.frequency, Dimension::RATE);
+        let frequency = self.affordable_frequency(&table.frequency);
         let phase = self.value_or(&table.phase, Some(Dimension::ANGLE), 0.0);
         let offset = self.value_or(&table.offset, dimension, 0.0);
         let start = self.start(&table.start);
@@ -150,8 +150,8 @@ impl Reader<'_> {
 
     fn chirp(&mut self, table: &ChirpTable, dimension: Option<Dimension>) -> Option<Signal> {
         let amplitude = self.value(&table.amplitude, dimension);
-        let from = self.number(&table.from, Dimension::RATE);
-        let to = self.number(&table.to, Dimension::RATE);
+        let from = self.affordable_frequency(&table.from);
+        let to = self.affordable_frequency(&table.to);
         let start = self.start(&table.start);
         let duration = self.positive(&table.duration, Dimension::TIME, "the duration");
         Some(Signal::Chirp {

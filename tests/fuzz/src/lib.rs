@@ -1,0 +1,122 @@
+//! What the targets share, and the files from which they start.
+
+#[path = "../../support/hdf5.rs"]
+pub mod hdf5;
+
+use reducer::approximation::{SampleDatabase, Silent};
+use reducer::description::FaultKind;
+use reducer::description::mechanism::{BodyKind, Mechanism};
+use reducer::reduced_model::{Evaluator, ReducedModel, Workspace};
+use reducer::reduction::LocalReducer;
+use reducer::sampling::SampleSource;
+use std::path::{Path, PathBuf};
+
+/// Meshes above this are legitimate but slow.
+const MOST_NODES: usize = 60;
+/// Fingerprint of the samples in fuzzed logs.
+pub const FINGERPRINT: [u8; 32] = [7; 32];
+
+/// A file of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
+}
+
+/// Includes of fuzzed files: there are none.
+pub fn no_file(path: &Path) -> Result<Vec<u8>, FaultKind> {
+    Err(FaultKind::Folder {
+        path: path.display().to_string(),
+    })
+}
+
+/// Assembles a small mechanism and reduces it at home.
+pub fn use_mechanism(mechanism: &Mechanism) {
+    let nodes = |kind: &BodyKind| match kind {
+        BodyKind::Beam(chain) => chain.nodes.len(),
+        _ => 1,
+    };
+    if mechanism
+        .bodies
+        .iter()
+        .map(|b| nodes(&b.kind))
+        .sum::<usize>()
+        > MOST_NODES
+    {
+        return;
+    }
+    if let Ok(reducer) = LocalReducer::new(mechanism) {
+        let home: Vec<f64> = mechanism.coordinates.iter().map(|c| c.home).collect();
+        let _ = reducer.evaluate(&home);
+    }
+}
+
+/// Evaluates a model that a reader has accepted.
+pub fn use_model(model: &ReducedModel) {
+    model.validate().expect("readers validate");
+    let evaluator = Evaluator::new(model).expect("valid models can be evaluated");
+    let domain = &model.layout.domain;
+    let middle: Vec<f64> = (domain.lower.iter().zip(&domain.upper))
+        .map(|(l, u)| 0.5 * (l + u))
+        .collect();
+    evaluator
+        .document(&middle, &mut Workspace::default())
+        .expect("the number of coordinates is right");
+}
+
+/// A small model, and the log of its samples.
+pub fn small_model() -> (ReducedModel, Vec<u8>) {
+    let path = repository("data/four_bar_rigid.toml");
+    let mechanism = reducer::description::load(&path).expect("a mechanism");
+    let source = SampleSource::new(&mechanism).expect("a source");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut database = SampleDatabase::open(folder.path(), FINGERPRINT).expect("a database");
+    let (model, _) =
+        reducer::pipeline::reduce(&source, &mechanism.approximation, &Silent, &mut database)
+            .expect("a model");
+    let log = std::fs::read(folder.path().join("000000.samples")).expect("a log");
+    (model, log)
+}
+
+/// Writes the first files of every target into `corpus/<target>`; done by each target when asked.
+pub fn write_seeds(corpus: &Path) {
+    let write = |target: &str, name: &str, bytes: &[u8]| {
+        let folder = corpus.join(target);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join(name), bytes).expect("a seed");
+    };
+    for (target, folder) in [
+        ("mechanism", "data"),
+        ("mechanism", "tests/description/bad"),
+        ("scenario", "data/scenarios"),
+        ("scenario", "tests/simulate/bad"),
+        ("csv", "tests/simulate/bad"),
+    ] {
+        let ending = if target == "csv" { "csv" } else { "toml" };
+        for entry in std::fs::read_dir(repository(folder))
+            .expect("a folder")
+            .flatten()
+        {
+            if entry.path().extension().is_some_and(|e| e == ending) {
+                let bytes = std::fs::read(entry.path()).expect("a file");
+                write(target, &entry.file_name().to_string_lossy(), &bytes);
+            }
+        }
+    }
+    write("csv", "path.csv", b"theta\n0\n0.5\n1\n");
+    let (model, log) = small_model();
+    write(
+        "json",
+        "model.json",
+        &exporters::json::to_bytes(&model).expect("JSON"),
+    );
+    write(
+        "hdf5",
+        "model.h5",
+        &exporters::hdf5::to_bytes(&model).expect("HDF5"),
+    );
+    // The payload of the first record: the target adds lengths and hashes.
+    let head = log[40..48].try_into().expect("eight bytes");
+    let length = u64::from_le_bytes(head) as usize;
+    write("samples", "record", &log[48..48 + length]);
+}
