@@ -53,7 +53,9 @@ mod linalg;
 
 pub mod description;
 
-mod model;
+/// The full model, open to the tests of its identities alone.
+#[doc(hidden)]
+pub mod model;
 
 mod kinematics;
 

@@ -228,59 +228,117 @@ const COTANGENT_SERIES: [f64; 10] = [
     174611.0 / 802857662698291200000.0,
 ];
 
-/// Coefficients α, β of T⁻¹ = I + ½ad + α ad² + β ad⁴ and their derivatives with respect to the
-/// squared angle. The polynomial is the Hermite interpolation of z/(1 − e⁻ᶻ) on the spectrum of ad.
-fn inverse_tangent_coefficients(angle: f64) -> (f64, f64, f64, f64) {
+/// Coefficients α, β of T⁻¹ = I + ½ad + α ad² + β ad⁴ and their first and second derivatives with
+/// respect to the squared angle. The polynomial is the Hermite interpolation of z/(1 − e⁻ᶻ) on the
+/// spectrum of ad.
+#[derive(Default)]
+struct InverseTangentCoefficients {
+    alpha: f64,
+    beta: f64,
+    d_alpha: f64,
+    d_beta: f64,
+    dd_alpha: f64,
+    dd_beta: f64,
+}
+
+fn inverse_tangent_coefficients(angle: f64) -> InverseTangentCoefficients {
     let w = angle * angle;
     if w < 0.5 {
-        let (mut alpha, mut beta, mut d_alpha, mut d_beta) = (0.0, 0.0, 0.0, 0.0);
+        let mut c = InverseTangentCoefficients::default();
         for (i, b) in COTANGENT_SERIES.iter().enumerate().rev() {
             let k = (i + 1) as f64;
-            alpha = alpha * w + (2.0 - k) * b;
+            c.alpha = c.alpha * w + (2.0 - k) * b;
             if i >= 1 {
-                beta = beta * w + (1.0 - k) * b;
-                d_alpha = d_alpha * w + (2.0 - k) * (k - 1.0) * b;
+                c.beta = c.beta * w + (1.0 - k) * b;
+                c.d_alpha = c.d_alpha * w + (2.0 - k) * (k - 1.0) * b;
             }
             if i >= 2 {
-                d_beta = d_beta * w + (1.0 - k) * (k - 2.0) * b;
+                c.d_beta = c.d_beta * w + (1.0 - k) * (k - 2.0) * b;
+                c.dd_alpha = c.dd_alpha * w + (2.0 - k) * (k - 1.0) * (k - 2.0) * b;
+            }
+            if i >= 3 {
+                c.dd_beta = c.dd_beta * w + (1.0 - k) * (k - 2.0) * (k - 3.0) * b;
             }
         }
-        (alpha, beta, d_alpha, d_beta)
-    } else {
-        let c = 1.0 / (0.5 * angle).tan();
-        let g = 0.5 * angle * c;
-        let g1 = 0.5 * c - 0.25 * angle * (1.0 + c * c);
-        let g2 = (1.0 + c * c) * (0.25 * angle * c - 0.5);
-        let alpha = (2.0 * (1.0 - g) + 0.5 * g1 * angle) / w;
-        let beta = ((1.0 - g) + 0.5 * g1 * angle) / (w * w);
-        let d_alpha = (-1.5 * g1 + 0.5 * g2 * angle) / w - 2.0 * alpha / angle;
-        let d_beta = (-0.5 * g1 + 0.5 * g2 * angle) / (w * w) - 4.0 * beta / angle;
-        (alpha, beta, d_alpha / (2.0 * angle), d_beta / (2.0 * angle))
+        return c;
+    }
+    // g = (x/2)cot(x/2) and its derivatives by the angle x; α = a/x², β = b/x⁴.
+    let c = 1.0 / (0.5 * angle).tan();
+    let square = 1.0 + c * c;
+    let g = 0.5 * angle * c;
+    let g1 = 0.5 * c - 0.25 * angle * square;
+    let g2 = square * (0.25 * angle * c - 0.5);
+    let g3 = square * (0.75 * c - 0.125 * angle * (1.0 + 3.0 * c * c));
+    let (a, a1, a2) = (
+        2.0 * (1.0 - g) + 0.5 * g1 * angle,
+        -1.5 * g1 + 0.5 * g2 * angle,
+        -g2 + 0.5 * g3 * angle,
+    );
+    let (b, b1, b2) = (
+        (1.0 - g) + 0.5 * g1 * angle,
+        -0.5 * g1 + 0.5 * g2 * angle,
+        0.5 * g3 * angle,
+    );
+    let alpha_1 = (a1 - 2.0 * a / angle) / w;
+    let alpha_2 = (a2 - 4.0 * a1 / angle + 6.0 * a / w) / w;
+    let beta_1 = (b1 - 4.0 * b / angle) / (w * w);
+    let beta_2 = (b2 - 8.0 * b1 / angle + 20.0 * b / w) / (w * w);
+    InverseTangentCoefficients {
+        alpha: a / w,
+        beta: b / (w * w),
+        d_alpha: alpha_1 / (2.0 * angle),
+        d_beta: beta_1 / (2.0 * angle),
+        dd_alpha: (alpha_2 - alpha_1 / angle) / (4.0 * w),
+        dd_beta: (beta_2 - beta_1 / angle) / (4.0 * w),
     }
 }
 
 /// T⁻¹(d); singular at angles of 2π.
 pub fn inverse_tangent(d: &Vector6) -> Matrix6 {
-    let (alpha, beta, _, _) = inverse_tangent_coefficients(angular(d).norm());
+    let c = inverse_tangent_coefficients(angular(d).norm());
     let a = adjoint_algebra(d);
     let a2 = a * a;
-    Matrix6::identity() + a * 0.5 + a2 * alpha + a2 * a2 * beta
+    Matrix6::identity() + a * 0.5 + a2 * c.alpha + a2 * a2 * c.beta
 }
 
 /// Derivative of [`inverse_tangent`] in a direction.
 pub fn inverse_tangent_derivative(d: &Vector6, direction: &Vector6) -> Matrix6 {
     let phi = angular(d);
-    let (alpha, beta, d_alpha, d_beta) = inverse_tangent_coefficients(phi.norm());
+    let c = inverse_tangent_coefficients(phi.norm());
     let dw = 2.0 * phi.dot(&angular(direction));
     let a = adjoint_algebra(d);
     let e = adjoint_algebra(direction);
     let a2 = a * a;
     let e2 = e * a + a * e;
     e * 0.5
-        + a2 * (d_alpha * dw)
-        + e2 * alpha
-        + a2 * a2 * (d_beta * dw)
-        + (e2 * a2 + a2 * e2) * beta
+        + a2 * (c.d_alpha * dw)
+        + e2 * c.alpha
+        + a2 * a2 * (c.d_beta * dw)
+        + (e2 * a2 + a2 * e2) * c.beta
+}
+
+/// Second derivative of [`inverse_tangent`] in two directions.
+pub fn inverse_tangent_second_derivative(d: &Vector6, one: &Vector6, two: &Vector6) -> Matrix6 {
+    let phi = angular(d);
+    let c = inverse_tangent_coefficients(phi.norm());
+    let (w1, w2) = (2.0 * phi.dot(&angular(one)), 2.0 * phi.dot(&angular(two)));
+    let w12 = 2.0 * angular(one).dot(&angular(two));
+    let (a, e, f) = (
+        adjoint_algebra(d),
+        adjoint_algebra(one),
+        adjoint_algebra(two),
+    );
+    // S = ad², and its derivatives.
+    let s = a * a;
+    let (s1, s2, s12) = (e * a + a * e, f * a + a * f, e * f + f * e);
+    s * (c.dd_alpha * w1 * w2 + c.d_alpha * w12)
+        + s2 * (c.d_alpha * w1)
+        + s1 * (c.d_alpha * w2)
+        + s12 * c.alpha
+        + s * s * (c.dd_beta * w1 * w2 + c.d_beta * w12)
+        + (s2 * s + s * s2) * (c.d_beta * w1)
+        + (s1 * s + s * s1) * (c.d_beta * w2)
+        + (s12 * s + s1 * s2 + s2 * s1 + s * s12) * c.beta
 }
 
 /// Rotational block of the tangent map: angular velocity in moving axes for a rotation vector's rate.
@@ -309,10 +367,18 @@ pub fn tangent_derivative(d: &Vector6, direction: &Vector6) -> Matrix6 {
     -(t * inverse_tangent_derivative(d, direction) * t)
 }
 
+/// Second derivative of [`tangent`] in two directions.
+pub fn tangent_second_derivative(d: &Vector6, one: &Vector6, two: &Vector6) -> Matrix6 {
+    let t = tangent(d);
+    let first = inverse_tangent_derivative(d, one) * t;
+    let second = inverse_tangent_derivative(d, two) * t;
+    t * (first * second + second * first - inverse_tangent_second_derivative(d, one, two) * t)
+}
+
 /// Gradient with respect to d of aᵀ·T⁻¹(d)·b, without forming matrices.
 pub fn inverse_tangent_product_gradient(d: &Vector6, a: &Vector6, b: &Vector6) -> Vector6 {
     let phi = angular(d);
-    let (alpha, beta, d_alpha, d_beta) = inverse_tangent_coefficients(phi.norm());
+    let c = inverse_tangent_coefficients(phi.norm());
     let b1 = bracket(d, b);
     let b2 = bracket(d, &b1);
     let b3 = bracket(d, &b2);
@@ -322,11 +388,11 @@ pub fn inverse_tangent_product_gradient(d: &Vector6, a: &Vector6, b: &Vector6) -
     // aᵀ·ad(e)·b = −(ad(b)ᵀ·a)·e for each factor of the powers of ad(d).
     let second = coadjoint(&b1, a) + coadjoint(b, &a1);
     let fourth = coadjoint(&b3, a) + coadjoint(&b2, &a1) + coadjoint(&b1, &a2) + coadjoint(b, &a3);
-    let by_square = d_alpha * a.dot(&b2) + d_beta * a2.dot(&b2);
+    let by_square = c.d_alpha * a.dot(&b2) + c.d_beta * a2.dot(&b2);
     join(&Vector3::zeros(), &(phi * (2.0 * by_square)))
         - coadjoint(b, a) * 0.5
-        - second * alpha
-        - fourth * beta
+        - second * c.alpha
+        - fourth * c.beta
 }
 
 /// Gradient with respect to d of aᵀ·T(d)·b, for given T(d).
@@ -393,6 +459,27 @@ mod tests {
                 assert!((inverse - inverse_tangent_derivative(&d, &e)).norm() < 1e-9);
                 let direct = (tangent(&(d + e * h)) - tangent(&(d - e * h))) / (2.0 * h);
                 assert!((direct - tangent_derivative(&d, &e)).norm() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn second_derivatives_match_differences_of_first_ones() {
+        let h = 1e-5;
+        let e = Vector6::new(0.3, -0.8, 0.5, 1.2, -0.4, 0.7);
+        for d in samples() {
+            for i in 0..6 {
+                let f = Vector6::ith(i, 1.0);
+                let (plus, minus) = (d + f * h, d - f * h);
+                let difference = (inverse_tangent_derivative(&plus, &e)
+                    - inverse_tangent_derivative(&minus, &e))
+                    / (2.0 * h);
+                let found = inverse_tangent_second_derivative(&d, &e, &f);
+                assert!((difference - found).norm() < 1e-8, "{d} {i}");
+                let difference =
+                    (tangent_derivative(&plus, &e) - tangent_derivative(&minus, &e)) / (2.0 * h);
+                let found = tangent_second_derivative(&d, &e, &f);
+                assert!((difference - found).norm() < 1e-8, "{d} {i}");
             }
         }
     }

@@ -5,7 +5,8 @@ use crate::args::{LocalArgs, Numbers};
 use crate::diagnostics::{self, CommandError, Failure};
 use reducer::approximation::LocalModel;
 use reducer::description::mechanism::Mechanism;
-use reducer::reduction::{Coefficients, LocalReducer};
+use reducer::model::ActuatorMotion;
+use reducer::reduction::{Coefficients, LoadedFrequencies, LocalReducer};
 use serde_json::{Value, json};
 
 /// Natural frequencies of the full model that are reported.
@@ -41,7 +42,8 @@ fn in_domain<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<
     let reducer = LocalReducer::new(mechanism).map_err(fail)?;
     let coefficients = reducer.evaluate(theta).map_err(fail)?;
     let names = reducer.coordinate_names(mechanism);
-    Document::new(args, mechanism, &reducer, theta, names, coefficients)
+    let place = Place::of_theta(theta);
+    Document::new(args, mechanism, &reducer, &place, names, coefficients)
 }
 
 /// At a place of the mechanism's path.
@@ -69,8 +71,49 @@ fn on_path<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<'a
     let layout = source.layout().coordinates;
     let names = layout.into_iter().map(|c| c.name).collect();
     let reducer = source.mechanism().reducer();
-    let theta = source.theta(&[place]);
-    Document::new(args, mechanism, reducer, &theta, names, coefficients)
+    let place = match source.path() {
+        Some(path) => Place::on_path(path.configuration(place)),
+        None => Place::of_theta(&source.theta(&[place])),
+    };
+    Document::new(args, mechanism, reducer, &place, names, coefficients)
+}
+
+/// The configuration of the mechanism at a place, and how it moves with the coordinates there.
+struct Place {
+    theta: Vec<f64>,
+    /// First and second derivatives by the coordinate of a path.
+    along: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Place {
+    fn of_theta(theta: &[f64]) -> Self {
+        Self {
+            theta: theta.to_vec(),
+            along: None,
+        }
+    }
+
+    fn on_path([theta, first, second]: [Vec<f64>; 3]) -> Self {
+        Self {
+            theta,
+            along: Some((first, second)),
+        }
+    }
+
+    /// Rates and accelerations of θ for those of the coordinates.
+    fn motion(&self, rate: &[f64], accel: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let s = self.theta.len();
+        match &self.along {
+            None => (rate[..s].to_vec(), accel[..s].to_vec()),
+            Some((first, second)) => {
+                let bent = second.iter().map(|c| c * rate[0] * rate[0]);
+                (
+                    first.iter().map(|c| c * rate[0]).collect(),
+                    (bent.zip(first).map(|(b, c)| b + c * accel[0])).collect(),
+                )
+            }
+        }
+    }
 }
 
 /// Refuses NaN and infinities.
@@ -114,16 +157,18 @@ struct Document<'a> {
     coefficients: Coefficients,
     frequencies: Vec<f64>,
     locked: Vec<f64>,
+    /// About the loaded state, or why there is none.
+    loaded: Result<LoadedFrequencies, String>,
     force: Option<Vec<f64>>,
 }
 
 impl<'a> Document<'a> {
-    /// `theta` is the configuration of the mechanism to which the coefficients belong.
+    /// `place` is the configuration of the mechanism to which the coefficients belong.
     fn new(
         args: &LocalArgs,
         mechanism: &'a Mechanism,
         reducer: &LocalReducer,
-        theta: &[f64],
+        place: &Place,
         names: Vec<String>,
         coefficients: Coefficients,
     ) -> Result<Self, Failure> {
@@ -138,14 +183,22 @@ impl<'a> Document<'a> {
         if force.iter().flatten().any(|f| !f.is_finite()) {
             return Err(Failure::one(CommandError::Overflow));
         }
+        let (theta_rate, theta_accel) = place.motion(&rate, &accel);
+        let motion = ActuatorMotion {
+            rate: &theta_rate,
+            acceleration: &theta_accel,
+        };
         Ok(Self {
             mechanism,
             names,
+            loaded: reducer
+                .loaded_frequencies(&place.theta, motion, LOCKED_FREQUENCIES)
+                .map_err(|e| e.to_string()),
             frequencies: reducer
                 .internal_frequencies_hz(&coefficients)
                 .unwrap_or_default(),
             locked: reducer
-                .locked_frequencies_hz(theta, LOCKED_FREQUENCIES)
+                .locked_frequencies_hz(&place.theta, LOCKED_FREQUENCIES)
                 .map_err(|e| Failure::one(e).with_sources(mechanism))?,
             coefficients,
             force,
@@ -190,6 +243,17 @@ impl<'a> Document<'a> {
             "outputs": outputs,
             "status": "inside",
         });
+        match &self.loaded {
+            Ok(loaded) => {
+                document["loaded_frequencies_hz"] = json!(loaded.frequencies_hz);
+                document["steady"] = json!(loaded.steady);
+            }
+            Err(reason) => {
+                document["loaded_frequencies_hz"] = Value::Null;
+                document["steady"] = Value::Null;
+                document["loaded_failure"] = json!(reason);
+            }
+        }
         if let Some(force) = &self.force {
             document["force"] = json!(force);
         }
@@ -217,6 +281,19 @@ impl<'a> Document<'a> {
             "frequencies with actuators locked [Hz]",
             &self.locked,
         );
+        match &self.loaded {
+            Ok(loaded) => {
+                let title = if loaded.steady {
+                    "frequencies about the loaded state [Hz]"
+                } else {
+                    "frequencies about the loaded state, frozen [Hz]"
+                };
+                tables::list(&mut out, title, &loaded.frequencies_hz);
+            }
+            Err(reason) => out.push_str(&format!(
+                "no frequencies about the loaded state: {reason}\n"
+            )),
+        }
         for (output, values) in self.mechanism.outputs.iter().zip(&c.outputs) {
             tables::list(
                 &mut out,

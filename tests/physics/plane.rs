@@ -148,3 +148,33 @@ fn joints_and_gravity_that_leave_the_plane_are_refused() {
         "{error}"
     );
 }
+
+/// Both bending stiffnesses of the link are equal: the eigenproblem mixes the planes of each pair.
+#[test]
+fn modes_in_a_plane_are_found_where_bending_is_equally_stiff_across_it() {
+    let wanted = "{ in_plane = \"xy\", count = 3 }";
+    let planar = mechanism_with(
+        "one_link.toml",
+        &[
+            ("gravity = [0, 0, 0]", "plane = \"xy\"\ngravity = [0, 0, 0]"),
+            (wanted, "3"),
+        ],
+    );
+    let planar = LocalReducer::new(&planar).expect("a link");
+    let expected = planar.evaluate(&[0.3]).expect("regular");
+    for gauge in ["filtered", "subspace", "track"] {
+        let with = format!("{wanted}\ngauge = \"{gauge}\"");
+        let mechanism = mechanism_with("one_link.toml", &[(wanted, &with)]);
+        let found = LocalReducer::new(&mechanism).expect("a link");
+        let found = found.evaluate(&[0.3]).expect("regular");
+        assert_close(gauge, &found.mass, &expected.mass, 1e-8);
+        assert_close(gauge, &found.stiffness, &expected.stiffness, 1e-8);
+    }
+    let across = "{ out_of_plane = \"xy\", count = 2 }";
+    let across = LocalReducer::new(&mechanism_with("one_link.toml", &[(wanted, across)]));
+    let across = across.expect("a link").evaluate(&[0.3]).expect("regular");
+    let bending = |c: &reducer::reduction::Coefficients| {
+        reducer::reduction::frequencies_hz(c, 1).expect("definite")[..2].to_vec()
+    };
+    assert_close("across", &bending(&across), &bending(&expected), 1e-8);
+}

@@ -8,6 +8,7 @@
 //! exact derivatives of these positions, the motion of E included, so that the mass depends on d
 //! alone and rigid motions of a deformed element carry their exact kinetic energy.
 
+mod curvature;
 pub mod motion;
 
 use crate::description::mechanism::Section;
@@ -15,6 +16,7 @@ use crate::lie::{
     self, Frame, Matrix6, Vector6, adjoint_algebra, inverse_tangent, inverse_tangent_derivative,
     skew, tangent, tangent_derivative,
 };
+pub use curvature::second_index;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Matrix over the velocities of both nodes.
@@ -56,8 +58,12 @@ pub struct BeamElement {
     pub mass: Matrix12,
     /// Derivatives of the mass with respect to the six components of d, undeformed.
     pub mass_gradient: [Matrix12; 6],
+    /// Second derivatives of the mass, undeformed, in the order of [`second_index`].
+    pub mass_curvature: Box<[Matrix12; 21]>,
     /// d's derivative with respect to the nodes' motions, undeformed.
     pub strain_operator: Matrix6x12,
+    /// Derivatives of `strain_operator` with respect to the components of d.
+    strain_gradient: [Matrix6x12; 6],
 }
 
 impl BeamElement {
@@ -81,12 +87,17 @@ impl BeamElement {
             stiffness: Matrix12::zeros(),
             mass: Matrix12::zeros(),
             mass_gradient: [Matrix12::zeros(); 6],
+            mass_curvature: Box::new([Matrix12::zeros(); 21]),
             strain_operator: strain_operator(&reference),
+            strain_gradient: std::array::from_fn(|m| {
+                strain_operator_derivative(&reference, &Vector6::ith(m, 1.0))
+            }),
         };
         let p = element.strain_operator;
         element.stiffness = p.transpose() * Matrix6::from_diagonal(&rigidity) * p;
         element.mass = element.mass_at(&reference);
         element.mass_gradient = element.mass_gradient_at(&reference);
+        element.mass_curvature = element.mass_curvature_at(&reference);
         element
     }
 

@@ -5,10 +5,12 @@
 
 pub mod beam;
 mod build;
+pub mod curvature;
 mod dofs;
 mod drawing;
 mod inertia;
 pub mod joint;
+mod loaded;
 mod loads;
 pub mod rows;
 mod saddle;
@@ -24,9 +26,10 @@ pub use build::ModelError;
 pub(crate) use dofs::DofMap;
 pub use drawing::check_plane;
 pub(crate) use drawing::{drawn_frame, has_no_orientation, node_frame, plane_normal};
+pub use loaded::{ActuatorMotion, LoadedOperators};
 pub use saddle::{Factor, Saddle, SaddleError};
 pub use springs::SpringState;
-pub use statics::StaticsError;
+pub use statics::{Equilibrium, StaticsError};
 
 /// A frame fixed to a node; none: to the ground.
 #[derive(Debug, Clone)]

@@ -159,7 +159,7 @@ pub fn point_row_rate(
     mount.frame.carry_force(&join(&rate, &Vector3::zeros()))
 }
 
-/// Unit vector from a to b, its rate, and the distance.
+/// Unit vector from a to b, its rate, the distance and its rate.
 pub struct Line {
     /// From a to b.
     pub direction: Vector3<f64>,
@@ -167,6 +167,8 @@ pub struct Line {
     pub direction_rate: Vector3<f64>,
     /// Between a and b (m).
     pub distance: f64,
+    /// Its rate.
+    pub distance_rate: f64,
 }
 
 /// The line between two mounts; `velocities` absent: at rest.
@@ -187,6 +189,7 @@ pub fn line(a: &Mount, b: &Mount, frames: &[Frame], velocities: Option<&[Vector6
         direction,
         direction_rate: (w - direction * distance_rate) / distance,
         distance,
+        distance_rate,
     }
 }
 

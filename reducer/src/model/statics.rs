@@ -282,7 +282,7 @@ impl FullModel {
     }
 
     /// Derivative of Cᵀλ with respect to the motions of the nodes that joints and drives touch.
-    fn each_constraint_stiffness(
+    pub(super) fn each_constraint_stiffness(
         &self,
         map: &DofMap,
         state: &Equilibrium,
@@ -340,7 +340,7 @@ impl FullModel {
     }
 
     /// Residuals of the independent joint constraints and of the held actuators.
-    fn constraint_residuals(&self, state: &Equilibrium, held: &[f64]) -> Vec<f64> {
+    pub(super) fn constraint_residuals(&self, state: &Equilibrium, held: &[f64]) -> Vec<f64> {
         let mut out = self.joint_residuals(&state.frames);
         for (drive, value) in self.drives.iter().zip(held) {
             let deflection = drive.scalar.map_or(0.0, |i| state.scalars[i]);

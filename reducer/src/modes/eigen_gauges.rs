@@ -6,7 +6,7 @@
 
 use super::eigen::NaturalModes;
 use super::filtered::{Gauged, rotate_towards};
-use super::reference::{in_plane_energy, internal_modes};
+use super::reference::{in_plane_energy, internal_modes, separated};
 use super::{Linearised, ModesError, Reference};
 use crate::description::mechanism::InternalModes;
 use faer::Mat;
@@ -139,7 +139,12 @@ fn class_modes(
 ) -> Result<(NaturalModes, Vec<usize>), ModesError> {
     let mut total = count + 4;
     loop {
-        let modes = internal_modes(at, total)?;
+        let mut modes = internal_modes(at, total)?;
+        if let InternalModes::InPlane(plane, _) | InternalModes::OutOfPlane(plane, _) =
+            reference.selection
+        {
+            modes = separated(at, modes, plane)?;
+        }
         let class: Vec<usize> = (0..modes.omega.len())
             .filter(|&i| match reference.selection {
                 InternalModes::InPlane(plane, _) => {

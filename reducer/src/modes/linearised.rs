@@ -145,6 +145,18 @@ impl<'a> Linearised<'a> {
         }
     }
 
+    /// Stiffness times (change of each spring's row along θ_l)·q, for one motion q.
+    pub fn spring_row_products(&self, l: usize, q: &Mat<f64>) -> Vec<f64> {
+        let n = self.model.nodes.len();
+        (self.springs.iter().zip(&self.spring_rates[l]))
+            .map(|(spring, rate)| {
+                let mut product = Mat::zeros(1, 1);
+                rate.apply(n, q, spring.stiffness, &mut product);
+                product[(0, 0)]
+            })
+            .collect()
+    }
+
     /// Forces of springs and constant loads on the motion, one column.
     pub fn applied_forces(&self) -> Mat<f64> {
         let n = self.model.nodes.len();

@@ -6,16 +6,18 @@ mod eigen_gauges;
 mod energy;
 mod filtered;
 mod linearised;
+mod loaded;
 mod local;
 mod reference;
 
 pub use eigen_gauges::{SMALLEST_OVERLAP, class_frequencies_hz, track_reference};
 pub use energy::{kinetic_shares, strain_shares};
 pub use linearised::Linearised;
+pub use loaded::loaded_frequencies;
 pub use local::LocalModes;
 pub use reference::{Reference, in_plane_energy, internal_modes};
 
-use crate::model::SaddleError;
+use crate::model::{SaddleError, StaticsError};
 use thiserror::Error;
 
 /// Faults of the local modes.
@@ -24,6 +26,8 @@ use thiserror::Error;
 pub enum ModesError {
     #[error(transparent)]
     Static(#[from] SaddleError),
+    #[error("no equilibrium under the loads and inertia forces was found: {0}")]
+    Loaded(StaticsError),
     #[error("the eigenproblem of the constrained model did not converge")]
     EigenproblemFailed,
     #[error(

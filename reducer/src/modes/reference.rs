@@ -4,12 +4,15 @@ use super::eigen::{NaturalModes, lowest_modes};
 use super::{Linearised, ModesError};
 use crate::description::mechanism::{InternalModes, Plane};
 use crate::lie::Frame;
+use crate::linalg::symmetric_eigen;
 use crate::model::plane_normal;
 use faer::Mat;
 use nalgebra::Vector3;
 
 /// Part of a mode's kinetic energy that must lie in (or across) a plane for its symmetry class.
 const PURE: f64 = 0.999;
+/// Frequencies nearer than this (relative) belong to one eigenspace, in which any basis is as good.
+const EQUAL: f64 = 1e-7;
 
 /// Shapes X_ref towards which internal modes are turned at every configuration.
 #[derive(Debug, Clone)]
@@ -115,7 +118,7 @@ fn of_class(
 ) -> Result<(NaturalModes, Vec<usize>), ModesError> {
     let mut count = 2 * wanted + 2;
     loop {
-        let modes = internal_modes(at, count)?;
+        let modes = separated(at, internal_modes(at, count)?, plane)?;
         let indices: Vec<usize> = (0..modes.omega.len())
             .filter(|&i| {
                 let part = in_plane_energy(at, &modes.shapes, i, plane);
@@ -140,24 +143,62 @@ fn of_class(
     }
 }
 
+/// The same modes, with those of equal frequency turned so that each moves as purely as possible in
+/// or across a plane: where both bending stiffnesses are equal, the eigenproblem itself mixes them.
+pub(super) fn separated(
+    at: &Linearised<'_>,
+    mut modes: NaturalModes,
+    plane: Plane,
+) -> Result<NaturalModes, ModesError> {
+    let mut first = 0;
+    while first < modes.omega.len() {
+        let limit = modes.omega[first] * (1.0 + EQUAL);
+        let count = modes.omega[first..].partition_point(|w| *w <= limit);
+        if count > 1 {
+            let shapes = Mat::from_fn(modes.shapes.nrows(), count, |i, j| {
+                modes.shapes[(i, first + j)]
+            });
+            let part = plane_part(at, &shapes, plane);
+            let energy = part.transpose() * &at.model.mass_times(&part);
+            let (_, turn) = symmetric_eigen(&energy).ok_or(ModesError::EigenproblemFailed)?;
+            let turned = shapes * turn;
+            for j in 0..count {
+                let to = modes.shapes.col_as_slice_mut(first + j);
+                to.copy_from_slice(turned.col_as_slice(j));
+            }
+        }
+        first += count;
+    }
+    Ok(modes)
+}
+
 /// Part of the kinetic energy of a mode of unit modal mass that lies in a plane.
 pub fn in_plane_energy(at: &Linearised<'_>, shapes: &Mat<f64>, mode: usize, plane: Plane) -> f64 {
-    let normal = plane_normal(plane);
-    let mut part = Mat::zeros(shapes.nrows(), 1);
-    let column = shapes.col_as_slice(mode);
-    for (node, frame) in at.frames.iter().enumerate() {
-        let (u, phi) = in_plane_part(frame, &normal, &column[6 * node..6 * node + 6]);
-        for i in 0..3 {
-            part[(6 * node + i, 0)] = u[i];
-            part[(6 * node + 3 + i, 0)] = phi[i];
-        }
-    }
+    let shape = Mat::from_fn(shapes.nrows(), 1, |i, _| shapes[(i, mode)]);
+    let part = plane_part(at, &shape, plane);
     let image = at.model.mass_times(&part);
     part.col_as_slice(0)
         .iter()
         .zip(image.col_as_slice(0))
         .map(|(a, b)| a * b)
         .sum()
+}
+
+/// What of motions lies in a plane, node by node.
+fn plane_part(at: &Linearised<'_>, shapes: &Mat<f64>, plane: Plane) -> Mat<f64> {
+    let normal = plane_normal(plane);
+    let mut part = Mat::zeros(shapes.nrows(), shapes.ncols());
+    for j in 0..shapes.ncols() {
+        let column = shapes.col_as_slice(j);
+        for (node, frame) in at.frames.iter().enumerate() {
+            let (u, phi) = in_plane_part(frame, &normal, &column[6 * node..6 * node + 6]);
+            for i in 0..3 {
+                part[(6 * node + i, j)] = u[i];
+                part[(6 * node + 3 + i, j)] = phi[i];
+            }
+        }
+    }
+    part
 }
 
 fn in_plane_part(

@@ -186,6 +186,11 @@ impl LocalReducer {
         &self.coulomb
     }
 
+    /// Whether gravity is given at run time.
+    pub(super) fn gravity_is_free(&self) -> bool {
+        self.home_moment.is_some()
+    }
+
     /// Number of actuated coordinates.
     pub fn n_rigid(&self) -> usize {
         self.model.drives.len()

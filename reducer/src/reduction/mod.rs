@@ -1,21 +1,26 @@
 //! Reduced coefficients f(θ) at one configuration.
 
+mod centrifugal;
 mod checks;
 mod coefficients;
 mod damping;
 mod default_modes;
 mod inertia;
 mod inspection;
+mod loaded;
 mod local;
 mod portrait;
 mod rigid;
+mod second_order;
 mod tracking;
 
 pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 pub use default_modes::ModeChoice;
 pub use inspection::{Inspection, frequencies_hz};
+pub use loaded::LoadedFrequencies;
 pub use local::LocalReducer;
 pub use portrait::{ModeKind, ModePortrait, Portrait};
+pub use second_order::{SecondOrder, SecondOrderShapes, pair_index};
 
 pub use crate::kinematics::{HomeShift, KinematicsError, SingularityKind};
 pub use crate::model::ModelError;
@@ -116,6 +121,9 @@ impl Explain for ReductionError {
             Self::Modes { fault, .. } => match fault {
                 ModesError::Static(_) | ModesError::EigenproblemFailed => {
                     "check stiffness and joints of the bodies: with actuators locked nothing may move freely".into()
+                }
+                ModesError::Loaded(_) => {
+                    "check the size of loads, gravity, rates and accelerations against the stiffness: the mechanism may buckle".into()
                 }
                 ModesError::TooFewModes { found, .. } => {
                     format!("ask for at most {found} internal modes, or refine the mesh")

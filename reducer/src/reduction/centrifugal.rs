@@ -1,0 +1,155 @@
+//! Second derivatives of the mass on θ by η^δ without second-order displacements [M 14.6].
+
+use super::inertia::{plus_transpose, symmetrised};
+use super::second_order::{SecondOrderTerms, pair_index};
+use crate::lie::{Vector6, angular, join, linear};
+use crate::model::beam::{Vector12, second_index};
+use crate::model::curvature::BilinearForm;
+use faer::Mat;
+
+/// First-order changes of the columns of θ, and of what element masses make of them.
+pub(super) struct Explicit<'a> {
+    terms: &'a SecondOrderTerms<'a>,
+    momenta: &'a Mat<f64>,
+    /// ∂J_k/∂η_d: one matrix per k, one column per d.
+    changes: Vec<Mat<f64>>,
+    /// M_dρ_k: one matrix per k, one column per d.
+    shifted: Vec<Mat<f64>>,
+}
+
+impl<'a> Explicit<'a> {
+    pub fn new(terms: &'a SecondOrderTerms<'a>, momenta: &'a Mat<f64>) -> Self {
+        let s = terms.at.velocities.len();
+        Self {
+            terms,
+            momenta,
+            changes: (0..s).map(|k| column_changes(terms, k)).collect(),
+            shifted: (0..s).map(|k| shifted_momenta(terms, k)).collect(),
+        }
+    }
+
+    /// One matrix over δ per pair of θ.
+    pub fn all(&self) -> Vec<Mat<f64>> {
+        let s = self.changes.len();
+        let images: Vec<Mat<f64>> = (self.changes.iter())
+            .map(|changes| self.terms.at.model.mass_times(changes))
+            .collect();
+        let bending: Vec<Mat<f64>> = (0..s * s)
+            .map(|index| self.jacobian_curvature(index / s, index % s))
+            .collect();
+        let mut out = Vec::with_capacity(s * (s + 1) / 2);
+        for j in 0..s {
+            for k in 0..=j {
+                debug_assert_eq!(out.len(), pair_index(j, k));
+                let both = self.changes[j].transpose() * &images[k]
+                    + self.changes[j].transpose() * &self.shifted[k]
+                    + self.changes[k].transpose() * &self.shifted[j];
+                out.push(
+                    plus_transpose(&both)
+                        + &bending[j * s + k]
+                        + &bending[k * s + j]
+                        + self.mass_curvature(j, k),
+                );
+            }
+        }
+        out
+    }
+
+    /// (Mρ_j)·(explicit second-order change of column k).
+    fn jacobian_curvature(&self, j: usize, k: usize) -> Mat<f64> {
+        let shapes = self.terms.shapes();
+        let rates = self.terms.derivative(k);
+        let n = shapes.ncols();
+        let mut out: Mat<f64> = Mat::zeros(n, n);
+        for node in 0..self.terms.at.model.nodes.len() {
+            let of = |m: &Mat<f64>, c: usize| Vector6::from_fn(|i, _| m[(6 * node + i, c)]);
+            let momentum = of(self.momenta, j);
+            let (p, h) = (linear(&momentum), angular(&momentum));
+            let velocity = self.terms.at.velocities[k][node];
+            let (v, w) = (linear(&velocity), angular(&velocity));
+            for e in 0..n {
+                let (shape, rate) = (of(shapes, e), of(rates, e));
+                let moved = w.cross(&linear(&shape)) + linear(&rate);
+                let (turn, turning) = (angular(&shape), angular(&rate));
+                // a·(φ×b) = φ·(b×a), summed with the pair exchanged by the symmetric part below.
+                let on_turn = moved.cross(&p) * -1.0
+                    + turning.cross(&h) * -0.5
+                    + turn.cross(&v).cross(&p) * 0.5
+                    + turn.cross(&w).cross(&h) * 0.5;
+                for d in 0..n {
+                    out[(d, e)] += angular(&of(shapes, d)).dot(&on_turn);
+                }
+            }
+        }
+        plus_transpose(&out)
+    }
+
+    /// ρ_jᵀM_deρ_k of the element masses, without second-order displacements.
+    fn mass_curvature(&self, j: usize, k: usize) -> Mat<f64> {
+        let model = self.terms.at.model;
+        let shapes = self.terms.shapes();
+        let n = shapes.ncols();
+        let mut out: Mat<f64> = Mat::zeros(n, n);
+        let mut form = BilinearForm::default();
+        for beam in &model.beams {
+            let element = &model.elements[beam.element];
+            let rigid = |c: usize| self.terms.of_beam(&self.terms.at.rigid, beam, c);
+            let (z_j, z_k) = (rigid(j), rigid(k));
+            let weights = Vector6::from_fn(|m, _| z_j.dot(&(element.mass_gradient[m] * z_k)));
+            form.push_pair(beam.a, beam.b, &element.strain_curvature(&weights));
+            let curvature = crate::lie::Matrix6::from_fn(|m, l| {
+                z_j.dot(&(element.mass_curvature[second_index(m, l)] * z_k))
+            });
+            let strains: Vec<Vector6> = (0..n)
+                .map(|d| element.strain_operator * self.terms.of_beam(shapes, beam, d))
+                .collect();
+            for e in 0..n {
+                let image = curvature * strains[e];
+                for d in 0..n {
+                    out[(d, e)] += strains[d].dot(&image);
+                }
+            }
+        }
+        out + symmetrised(&form.between(shapes, shapes))
+    }
+}
+
+/// ∂J_k/∂η_d for all d [M 7.2].
+fn column_changes(terms: &SecondOrderTerms<'_>, k: usize) -> Mat<f64> {
+    let shapes = terms.shapes();
+    let mut out = terms.derivative(k).clone();
+    for node in 0..terms.at.model.nodes.len() {
+        let velocity = terms.at.velocities[k][node];
+        let (v, w) = (linear(&velocity), angular(&velocity));
+        for d in 0..shapes.ncols() {
+            let shape = Vector6::from_fn(|i, _| shapes[(6 * node + i, d)]);
+            let (u, phi) = (linear(&shape), angular(&shape));
+            let change = join(&(w.cross(&u) - phi.cross(&v)), &(-phi.cross(&w)));
+            for i in 0..6 {
+                out[(6 * node + i, d)] += change[i];
+            }
+        }
+    }
+    out
+}
+
+/// M_dρ_k for all d: momenta of the rigid motion by the change of the element masses.
+fn shifted_momenta(terms: &SecondOrderTerms<'_>, k: usize) -> Mat<f64> {
+    let model = terms.at.model;
+    let shapes = terms.shapes();
+    let mut out = Mat::zeros(shapes.nrows(), shapes.ncols());
+    for beam in &model.beams {
+        let element = &model.elements[beam.element];
+        let rigid = terms.of_beam(&terms.at.rigid, beam, k);
+        let images: [Vector12; 6] = std::array::from_fn(|m| element.mass_gradient[m] * rigid);
+        for d in 0..shapes.ncols() {
+            let strain = element.strain_operator * terms.of_beam(shapes, beam, d);
+            let sum: Vector12 = (0..6).map(|m| images[m] * strain[m]).sum();
+            for i in 0..6 {
+                out[(6 * beam.a + i, d)] += sum[i];
+                out[(6 * beam.b + i, d)] += sum[6 + i];
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,418 @@
+//! What is of second order in the deformation: second derivatives of the mass on θ by η^δ, what
+//! second-order displacements add to its first derivatives, and the stiffness of loads.
+//!
+//! Second-order displacements Θ_de cancel the second-order strain [M 14.2]. They enter linearly, so
+//! none is computed: for every load ℓ that multiplies them one static solution gives ℓᵀΘ_de for all
+//! pairs at once [M 14.5].
+
+use super::ReductionError;
+use super::centrifugal::Explicit;
+use super::inertia::symmetrised;
+use crate::kinematics::Configuration;
+use crate::lie::{Vector6, coadjoint};
+use crate::model::SaddleError;
+use crate::model::beam::Vector12;
+use crate::model::curvature::BilinearForm;
+use crate::modes::{Linearised, LocalModes};
+use faer::Mat;
+use nalgebra::Vector3;
+
+/// Second-order quantities at one configuration. Matrices over δ have n − s rows and columns.
+#[derive(Debug, Clone)]
+pub struct SecondOrder {
+    /// ∂²M̄_jk/∂η_d∂η_e for j ≥ k in θ, in the order of [`pair_index`]: matrices over d and e.
+    pub mass_curvature: Vec<Mat<f64>>,
+    /// ρ_jᵀMΘ_de for every j in θ: what N_d gains in (θ_j, e) [M 14.7].
+    pub coupling: Vec<Mat<f64>>,
+    /// ψ_fᵀMΘ_de for every f in δ: N_d gains those of f and e in (e, f).
+    pub elastic: Vec<Mat<f64>>,
+    /// Stiffness K^f of gravity, constant loads and tensioned springs.
+    pub load_stiffness: Mat<f64>,
+    /// Its derivatives along θ.
+    pub load_stiffness_gradient: Vec<Mat<f64>>,
+    /// Stiffness of unit gravity along each inertial axis with its derivatives; empty where gravity
+    /// is fixed.
+    pub gravity_stiffness: Vec<(Mat<f64>, Vec<Mat<f64>>)>,
+}
+
+/// Shapes of δ and their second-order displacements [M 14.1].
+#[derive(Debug, Clone)]
+pub struct SecondOrderShapes {
+    /// One column per coordinate of δ.
+    pub shapes: Mat<f64>,
+    /// Θ_de: for every d one column per e.
+    pub displacements: Vec<Mat<f64>>,
+}
+
+/// Place of (j, k) in lists of pairs.
+pub fn pair_index(j: usize, k: usize) -> usize {
+    let (low, high) = (j.min(k), j.max(k));
+    high * (high + 1) / 2 + low
+}
+
+/// A load and its static response with joints and actuators alone.
+struct LoadCase {
+    motion: Mat<f64>,
+    multipliers: Mat<f64>,
+}
+
+/// Computes second-order quantities; `at` holds no loaded dof.
+pub(super) struct SecondOrderTerms<'a> {
+    pub at: &'a Linearised<'a>,
+    pub modes: &'a LocalModes,
+    /// Shapes of δ.
+    shapes: Mat<f64>,
+    /// Their derivatives along θ.
+    derivatives: Vec<Mat<f64>>,
+}
+
+impl<'a> SecondOrderTerms<'a> {
+    pub fn new(at: &'a Linearised<'a>, modes: &'a LocalModes) -> Self {
+        let s = at.velocities.len();
+        let elastic = |m: &Mat<f64>| Mat::from_fn(m.nrows(), m.ncols() - s, |i, j| m[(i, s + j)]);
+        Self {
+            at,
+            modes,
+            shapes: elastic(&modes.shapes),
+            derivatives: modes.derivatives.iter().map(elastic).collect(),
+        }
+    }
+
+    /// All of them; `axes` asks for the stiffness of gravity per axis.
+    pub fn all(&self, axes: bool) -> Result<SecondOrder, SaddleError> {
+        let momenta = self.at.model.mass_times(&self.modes.shapes);
+        let s = self.at.velocities.len();
+        let n = self.modes.shapes.ncols();
+        let gravity = self.at.model.gravity;
+        let (load_stiffness, load_stiffness_gradient) = self.load_stiffness(&gravity, true)?;
+        let gravity_stiffness = if axes {
+            (0..3)
+                .map(|axis| self.load_stiffness(&Vector3::ith(axis, 1.0), false))
+                .collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        let mut coupling = Vec::with_capacity(s);
+        // ρ_jᵀM∂_kΘ_de, index j·s + k.
+        let mut drift = Vec::with_capacity(s * s);
+        let mut elastic = Vec::with_capacity(n - s);
+        for (j, case) in self.cases(&momenta)?.into_iter().enumerate() {
+            let form = self.form(&case, None);
+            let value = self.of(&form);
+            if j >= s {
+                elastic.push(negative(value));
+                continue;
+            }
+            coupling.push(negative(value));
+            for k in 0..s {
+                let fixed = Mat::zeros(momenta.nrows(), 1);
+                drift.push(negative(self.form_gradient(k, &case, fixed, &form, None)?));
+            }
+        }
+        let mut mass_curvature = Explicit::new(self, &momenta).all();
+        let centripetal = self.cases(&self.centripetal_loads(&momenta))?;
+        for j in 0..s {
+            for k in 0..=j {
+                let index = pair_index(j, k);
+                let curvature = &mut mass_curvature[index];
+                *curvature -= self.of(&self.form(&centripetal[index], None));
+                *curvature += &drift[j * s + k] + &drift[k * s + j];
+            }
+        }
+        Ok(SecondOrder {
+            mass_curvature,
+            coupling,
+            elastic,
+            load_stiffness,
+            load_stiffness_gradient,
+            gravity_stiffness,
+        })
+    }
+
+    /// Values of a form over the shapes of δ.
+    fn of(&self, form: &BilinearForm) -> Mat<f64> {
+        symmetrised(&form.between(&self.shapes, &self.shapes))
+    }
+
+    fn cases(&self, loads: &Mat<f64>) -> Result<Vec<LoadCase>, SaddleError> {
+        if loads.ncols() == 0 {
+            return Ok(Vec::new());
+        }
+        let (q, lambda) = self.at.static_response(loads, None)?;
+        let column = |m: &Mat<f64>, j: usize| Mat::from_fn(m.nrows(), 1, |i, _| m[(i, j)]);
+        Ok((0..loads.ncols())
+            .map(|j| LoadCase {
+                motion: column(&q, j),
+                multipliers: column(&lambda, j),
+            })
+            .collect())
+    }
+
+    /// Stretch forces of springs in a motion.
+    fn spring_forces(&self, motion: &Mat<f64>) -> Vec<f64> {
+        let n = self.at.model.nodes.len();
+        (self.at.springs.iter())
+            .map(|spring| {
+                let mut force = Mat::zeros(1, 1);
+                spring.row.apply(n, motion, spring.stiffness, &mut force);
+                force[(0, 0)]
+            })
+            .collect()
+    }
+
+    /// The geometric stiffness of a load case [M 14.5], as a form; `tensions` of springs are added.
+    fn form(&self, case: &LoadCase, tensions: Option<&[f64]>) -> BilinearForm {
+        let at = self.at;
+        let mut weights = self.spring_forces(&case.motion);
+        for (weight, tension) in weights.iter_mut().zip(tensions.unwrap_or_default()) {
+            *weight += tension;
+        }
+        let mut form = at.model.strain_curvature(case.motion.col_as_slice(0));
+        form.extend(at.model.spring_curvature(&at.frames, None, &weights));
+        let multipliers = case.multipliers.col_as_slice(0);
+        form.extend(at.model.row_curvature(&at.frames, None, multipliers));
+        form
+    }
+
+    /// Derivative along θ_l of the values of a load case's form, where the load itself changes by
+    /// `load_rate`; `tensions` with their rates as in [`Self::form`].
+    fn form_gradient(
+        &self,
+        l: usize,
+        case: &LoadCase,
+        load_rate: Mat<f64>,
+        form: &BilinearForm,
+        tensions: Option<(&[f64], &[f64])>,
+    ) -> Result<Mat<f64>, SaddleError> {
+        let at = self.at;
+        let (motion, multipliers) =
+            at.static_response_rate(l, load_rate, &case.motion, &case.multipliers)?;
+        let moved = LoadCase {
+            motion,
+            multipliers,
+        };
+        let mut rates = at.spring_row_products(l, &case.motion);
+        let mut weights = self.spring_forces(&case.motion);
+        if let Some((tension, rate)) = tensions {
+            for i in 0..weights.len() {
+                weights[i] += tension[i];
+                rates[i] += rate[i];
+            }
+        }
+        let velocities = Some(at.velocities[l].as_slice());
+        let model = at.model;
+        let mut change = self.form(&moved, Some(&rates));
+        change.extend(model.spring_curvature(&at.frames, velocities, &weights));
+        let multipliers = case.multipliers.col_as_slice(0);
+        change.extend(model.row_curvature(&at.frames, velocities, multipliers));
+        Ok(self.of(&change) + self.turned(l, form))
+    }
+
+    /// What the change of the shapes along θ_l does to the values of a form.
+    fn turned(&self, l: usize, form: &BilinearForm) -> Mat<f64> {
+        let half = form.between(&self.derivatives[l], &self.shapes);
+        super::inertia::plus_transpose(&half)
+    }
+
+    /// Stiffness of a uniform field and, if asked for, of constant loads and tensioned springs, with
+    /// derivatives along θ [M 14.8].
+    fn load_stiffness(
+        &self,
+        field: &Vector3<f64>,
+        with_loads: bool,
+    ) -> Result<(Mat<f64>, Vec<Mat<f64>>), SaddleError> {
+        let at = self.at;
+        let model = at.model;
+        let pull = model.uniform_field(field, &at.frames);
+        let mut load = model.mass_times(&pull);
+        let mut explicit = model.gravity_curvature(pull.col_as_slice(0));
+        let mut tensions = vec![0.0; at.springs.len()];
+        if with_loads {
+            load += &at.applied_forces();
+            explicit.extend(model.load_curvature(&at.frames, None));
+            tensions = at.springs.iter().map(|s| s.tension).collect();
+        }
+        let case = self.cases(&load)?.remove(0);
+        let form = self.form(&case, Some(&tensions));
+        let mut gradient = Vec::with_capacity(at.velocities.len());
+        for l in 0..at.velocities.len() {
+            let pull_rate = model.uniform_field_rate(field, &at.frames, &at.velocities[l]);
+            let mut load_rate = model.mass_times(&pull_rate);
+            let mut explicit_rate = model.gravity_curvature(pull_rate.col_as_slice(0));
+            let mut tension_rates = vec![0.0; tensions.len()];
+            if with_loads {
+                load_rate += &at.applied_forces_rate(l);
+                explicit_rate.extend(model.load_curvature(&at.frames, Some(&at.velocities[l])));
+                let rigid = Mat::from_fn(at.rigid.nrows(), 1, |i, _| at.rigid[(i, l)]);
+                tension_rates = self.spring_forces(&rigid);
+            }
+            let both = Some((tensions.as_slice(), tension_rates.as_slice()));
+            let change = self.form_gradient(l, &case, load_rate, &form, both)?;
+            gradient.push(change + self.of(&explicit_rate) + self.turned(l, &explicit));
+        }
+        Ok((self.of(&form) + self.of(&explicit), gradient))
+    }
+
+    /// Loads that multiply Θ_de in the second derivatives of the mass on θ [M 14.6], one column per
+    /// pair of θ: how momenta change with displacement.
+    fn centripetal_loads(&self, momenta: &Mat<f64>) -> Mat<f64> {
+        let s = self.at.velocities.len();
+        let model = self.at.model;
+        let mut out = Mat::zeros(momenta.nrows(), s * (s + 1) / 2);
+        for j in 0..s {
+            for k in 0..=j {
+                let column = pair_index(j, k);
+                for node in 0..model.nodes.len() {
+                    let momentum = |c: usize| Vector6::from_fn(|i, _| momenta[(6 * node + i, c)]);
+                    let (v_j, v_k) = (self.at.velocities[j][node], self.at.velocities[k][node]);
+                    let load = coadjoint(&v_k, &momentum(j)) + coadjoint(&v_j, &momentum(k));
+                    for i in 0..6 {
+                        out[(6 * node + i, column)] += load[i];
+                    }
+                }
+                for beam in &model.beams {
+                    let element = &model.elements[beam.element];
+                    let (z_j, z_k) = (
+                        self.of_beam(&self.at.rigid, beam, j),
+                        self.of_beam(&self.at.rigid, beam, k),
+                    );
+                    let weights =
+                        Vector6::from_fn(|m, _| z_j.dot(&(element.mass_gradient[m] * z_k)));
+                    let load = element.strain_operator.tr_mul(&weights);
+                    for i in 0..6 {
+                        out[(6 * beam.a + i, column)] += load[i];
+                        out[(6 * beam.b + i, column)] += load[6 + i];
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Motion of both nodes of a beam in one column.
+    pub fn of_beam(
+        &self,
+        m: &Mat<f64>,
+        beam: &crate::model::PlacedBeam,
+        column: usize,
+    ) -> Vector12 {
+        Vector12::from_fn(|i, _| {
+            let row = if i < 6 {
+                6 * beam.a + i
+            } else {
+                6 * beam.b + i - 6
+            };
+            m[(row, column)]
+        })
+    }
+
+    /// Shapes of δ.
+    pub fn shapes(&self) -> &Mat<f64> {
+        &self.shapes
+    }
+
+    /// Derivatives of the shapes of δ along θ_l.
+    pub fn derivative(&self, l: usize) -> &Mat<f64> {
+        &self.derivatives[l]
+    }
+
+    /// Second-order displacements Θ_de themselves [M 14.2]: for every d one column per e.
+    pub fn displacements(&self) -> Result<Vec<Mat<f64>>, SaddleError> {
+        let at = self.at;
+        let model = at.model;
+        let n = self.shapes.ncols();
+        let mut load: Vec<Mat<f64>> = (0..n).map(|_| Mat::zeros(self.shapes.nrows(), n)).collect();
+        let mut gaps: Vec<Mat<f64>> = (0..n).map(|_| Mat::zeros(at.rows.n_rows, n)).collect();
+        for beam in &model.beams {
+            let element = &model.elements[beam.element];
+            let forms: Vec<_> = (0..6)
+                .map(|m| element.strain_curvature(&Vector6::ith(m, 1.0)))
+                .collect();
+            for (d, load) in load.iter_mut().enumerate() {
+                for e in 0..n {
+                    let (z_d, z_e) = (
+                        self.of_beam(&self.shapes, beam, d),
+                        self.of_beam(&self.shapes, beam, e),
+                    );
+                    let strain = Vector6::from_fn(|m, _| z_d.dot(&(forms[m] * z_e)));
+                    let force = element.forces_of(&strain);
+                    for i in 0..6 {
+                        load[(6 * beam.a + i, e)] -= force[i];
+                        load[(6 * beam.b + i, e)] -= force[6 + i];
+                    }
+                }
+            }
+        }
+        let mut weights = vec![0.0; at.springs.len()];
+        for (i, spring) in at.springs.iter().enumerate() {
+            weights[i] = spring.stiffness;
+            let stretch = self.of(&model.spring_curvature(&at.frames, None, &weights));
+            weights[i] = 0.0;
+            for (d, load) in load.iter_mut().enumerate() {
+                let force = Mat::from_fn(1, n, |_, e| -stretch[(d, e)]);
+                spring
+                    .row
+                    .apply_transposed(model.nodes.len(), &force, 1.0, load);
+            }
+        }
+        let mut weights = vec![0.0; at.rows.n_rows];
+        for row in 0..at.rows.n_rows {
+            weights[row] = 1.0;
+            let gap = self.of(&model.row_curvature(&at.frames, None, &weights));
+            weights[row] = 0.0;
+            for (d, gaps) in gaps.iter_mut().enumerate() {
+                for e in 0..n {
+                    gaps[(row, e)] = -gap[(d, e)];
+                }
+            }
+        }
+        (load.iter().zip(&gaps))
+            .map(|(load, gaps)| Ok(at.static_response(load, Some(gaps))?.0))
+            .collect()
+    }
+}
+
+fn negative(m: Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(m.nrows(), m.ncols(), |i, j| -m[(i, j)])
+}
+
+impl super::LocalReducer {
+    /// Second-order quantities at a configuration; none where nothing can deform or no shape is kept.
+    pub fn second_order(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<Option<SecondOrder>, ReductionError> {
+        self.with_second_order(configuration, |terms| terms.all(self.gravity_is_free()))
+    }
+
+    /// Shapes of δ at a configuration with their second-order displacements; none where nothing can
+    /// deform or no shape is kept.
+    pub fn second_order_shapes(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<Option<SecondOrderShapes>, ReductionError> {
+        self.with_second_order(configuration, |terms| {
+            Ok(SecondOrderShapes {
+                shapes: terms.shapes.clone(),
+                displacements: terms.displacements()?,
+            })
+        })
+    }
+
+    fn with_second_order<T>(
+        &self,
+        configuration: &Configuration,
+        ask: impl Fn(&SecondOrderTerms<'_>) -> Result<T, SaddleError>,
+    ) -> Result<Option<T>, ReductionError> {
+        let (Some(locked), true) = (self.locked.as_ref(), self.n() > self.n_rigid()) else {
+            return Ok(None);
+        };
+        let fault = |fault: SaddleError| self.fault(&configuration.theta, fault);
+        let at = self.linearise(configuration)?;
+        let modes = self.modes(&at)?;
+        let free =
+            Linearised::new(self.model(), configuration, Some(locked), false).map_err(fault)?;
+        let terms = SecondOrderTerms::new(&free, &modes);
+        Ok(Some(ask(&terms).map_err(fault)?))
+    }
+}

@@ -1,0 +1,8 @@
+//! Second order in the deformation: identities of its quantities, and the energies of the full model
+//! on the manifold that they belong to.
+
+mod energies;
+mod loaded;
+mod loops;
+mod spin;
+mod support;
