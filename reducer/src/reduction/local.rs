@@ -4,8 +4,8 @@ use super::coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::{rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
-use super::{ReductionError, damping};
-use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
+use super::{ReductionError, checks, damping};
+use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin, Stiffening};
 use crate::kinematics::{Configuration, Kinematics, Rotation};
 use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
@@ -24,6 +24,7 @@ pub struct LocalReducer {
     pub(super) locked: Option<Saddle>,
     reference: Reference,
     gauge: Gauge,
+    stiffening: Stiffening,
     damping: Damping,
     pub(super) rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
@@ -69,7 +70,7 @@ impl LocalReducer {
             Ok(Some(saddle))
         };
         let (saddle, locked) = (saddle_for(true)?, saddle_for(false)?);
-        if saddle.is_none() && wants_elastic_modes(mechanism) {
+        if saddle.is_none() && checks::wants_elastic_modes(mechanism) {
             return Err(ReductionError::NothingFlexible {
                 origin: mechanism.reduction.origin.clone(),
             });
@@ -80,6 +81,7 @@ impl LocalReducer {
             saddle,
             locked,
             gauge: mechanism.reduction.gauge,
+            stiffening: mechanism.reduction.stiffening,
             damping: mechanism.damping,
             rotor_inertia: mechanism
                 .coordinates
@@ -111,6 +113,7 @@ impl LocalReducer {
         };
         reducer.home_potential = reducer.potential(&home);
         reducer.refuse_moments(mechanism)?;
+        super::stiffening::refuse_free_loads(mechanism)?;
         reducer.refuse_massless(mechanism, &home)?;
         reducer.refuse_free_modes(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
@@ -233,11 +236,20 @@ impl LocalReducer {
 
     /// Coefficients at θ.
     pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
+        self.evaluate_with(theta, self.stiffening)
+    }
+
+    /// Coefficients at θ with the stiffness of the given loads.
+    pub(super) fn evaluate_with(
+        &self,
+        theta: &[f64],
+        stiffening: Stiffening,
+    ) -> Result<Coefficients, ReductionError> {
         let configuration = self.kinematics.solve(theta)?;
         if self.is_plainly_rigid() {
             return self.finite(self.rigid(&configuration));
         }
-        self.evaluate_on_mesh(&configuration)
+        self.on_mesh(&configuration, stiffening)
     }
 
     /// Coefficients from the full model; for rigid mechanisms a second route to the same numbers.
@@ -245,9 +257,21 @@ impl LocalReducer {
         &self,
         configuration: &Configuration,
     ) -> Result<Coefficients, ReductionError> {
+        self.on_mesh(configuration, self.stiffening)
+    }
+
+    fn on_mesh(
+        &self,
+        configuration: &Configuration,
+        stiffening: Stiffening,
+    ) -> Result<Coefficients, ReductionError> {
         let at = self.linearise(configuration)?;
         let modes = self.modes(&at)?;
-        self.finite(self.coefficients(configuration, &at, &modes))
+        let mut found = self.coefficients(configuration, &at, &modes);
+        if stiffening == Stiffening::Loads {
+            self.stiffen(configuration, &at, &modes, &mut found)?;
+        }
+        self.finite(found)
     }
 
     /// Only rigid modes, and no forces but gravity and friction of actuators.
@@ -559,17 +583,6 @@ impl LocalReducer {
         })
         .map_err(fault)
     }
-}
-
-fn wants_elastic_modes(mechanism: &Mechanism) -> bool {
-    use crate::description::mechanism::InternalModes;
-    let internal = match &mechanism.reduction.internal {
-        InternalModes::Lowest(count)
-        | InternalModes::InPlane(_, count)
-        | InternalModes::OutOfPlane(_, count) => *count,
-        InternalModes::Select(list) => list.len(),
-    };
-    internal > 0 || !mechanism.loaded.is_empty()
 }
 
 fn row_major(m: &Mat<f64>) -> Vec<f64> {

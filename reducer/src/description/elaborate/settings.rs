@@ -5,11 +5,11 @@ use super::super::files::{Resolver, Unit, Units};
 use super::super::format::{
     ApproximationTable, BasisName, ContinuityName, CriterionName, FormName, GaugeName,
     InternalModes as ModesWritten, Located, ModeSelection, NumberOrList, ObjectiveName, PlaneName,
-    Scalar,
+    Scalar, StiffeningName,
 };
 use super::super::mechanism::{
     ApproximationSettings, Basis, Body, BodyKind, Continuity, Coordinate, Criterion, Damping, Form,
-    Gauge, Inequality, InternalModes, Objective, Plane, ReductionSettings,
+    Gauge, Inequality, InternalModes, Objective, Plane, ReductionSettings, Stiffening,
 };
 use super::super::quantity::Dimension;
 use super::context::{Context, Scope};
@@ -221,6 +221,10 @@ impl Settings<'_> {
             internal: internal?,
             gauge: gauge?,
             reference: reference?,
+            stiffening: match table.stiffening {
+                StiffeningName::None => Stiffening::None,
+                StiffeningName::Loads => Stiffening::Loads,
+            },
         })
     }
 

@@ -68,6 +68,19 @@ pub struct ReductionTable {
     pub power: Option<Located<i64>>,
     /// Reference configuration of the gauge, one value per coordinate; default: home.
     pub reference: Option<Located<Vec<Scalar>>>,
+    /// Which loads change the stiffness; default: none.
+    pub stiffening: StiffeningName,
+}
+
+/// Which loads change the stiffness of the reduced model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StiffeningName {
+    /// The stiffness is that of the undeformed mechanism without loads.
+    #[default]
+    None,
+    /// Gravity, constant loads and tensioned springs.
+    Loads,
 }
 
 alternatives!(
