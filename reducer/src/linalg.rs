@@ -166,6 +166,51 @@ pub fn symmetric_eigen(a: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     Some((values, eigen.U().to_owned()))
 }
 
+/// Imaginary parts, ascending and one of each pair, of the eigenvalues of λ²M + λG + K with definite M; zero
+/// for a pair that is real.
+pub fn quadratic_eigenvalues(
+    mass: &Mat<f64>,
+    gyroscopic: &Mat<f64>,
+    stiffness: &Mat<f64>,
+) -> Option<Vec<f64>> {
+    let n = mass.nrows();
+    let l = cholesky(mass)?;
+    let white = |m: &Mat<f64>| {
+        let half = solve_lower(&l, m);
+        solve_lower(&l, &half.transpose().to_owned())
+            .transpose()
+            .to_owned()
+    };
+    let (g, k) = (white(gyroscopic), white(stiffness));
+    // Rates in units in which stiffness is of size 1.
+    let unit = k.norm_max().sqrt();
+    if n == 0 || unit == 0.0 {
+        return Some(vec![0.0; n]);
+    }
+    let companion = Mat::from_fn(2 * n, 2 * n, |i, j| match (i < n, j < n) {
+        (true, true) => 0.0,
+        (true, false) => f64::from(u8::from(j == i + n)),
+        (false, true) => -k[(i - n, j)] / (unit * unit),
+        (false, false) => -g[(i - n, j - n)] / unit,
+    });
+    let values = companion.eigenvalues().ok()?;
+    let mut out: Vec<f64> = (values.iter())
+        .filter(|v| {
+            let turns = v.im.abs() > 1e-9 * v.norm();
+            if turns { v.im > 0.0 } else { v.re > 0.0 }
+        })
+        .map(|v| {
+            if v.im.abs() > 1e-9 * v.norm() {
+                v.im * unit
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    out.sort_by(f64::total_cmp);
+    Some(out)
+}
+
 /// Lower triangular factor of a positive definite matrix.
 pub fn cholesky(a: &Mat<f64>) -> Option<Mat<f64>> {
     if a.nrows() == 0 {

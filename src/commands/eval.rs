@@ -16,6 +16,8 @@ struct Extras {
     linear: Option<LinearModel>,
     /// Actuator forces and modal coordinates.
     feedforward: Option<[Vec<f64>; 2]>,
+    /// Frequencies about the deflection under loads and motion; none where there is no such deflection.
+    loaded: Option<Vec<f64>>,
     /// Why there is no model.
     reason: Option<DropReason>,
     /// Mass or stiffness may be indefinite in the box of θ.
@@ -95,6 +97,9 @@ fn extras(args: &EvalArgs, evaluator: &Evaluator<'_>) -> Result<(Extras, Status)
         }
         extras.force = Some(force);
     }
+    extras.loaded = evaluator
+        .loaded_frequencies_hz(theta, &rate[..s], &accel[..s], &mut work)
+        .map_err(refused)?;
     if args.feedforward {
         let found = evaluator.feedforward(theta, &rate[..s], &accel[..s], &mut work);
         let (force, modal, how) = found.map_err(refused)?;
@@ -113,6 +118,7 @@ fn as_json(
     let mut value = json!(document);
     value["status"] = json!(status);
     value["lacks_proof"] = json!(extras.lacks_proof);
+    value["loaded_frequencies_hz"] = json!(extras.loaded);
     if let Some(reason) = &extras.reason {
         value["reason"] = json!(reason);
     }

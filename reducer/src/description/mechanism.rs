@@ -455,6 +455,17 @@ pub struct ReductionSettings {
     pub gauge: Gauge,
     /// Reference configuration of the gauge; home where absent.
     pub reference: Option<Vec<f64>>,
+    /// Which loads change the stiffness.
+    pub stiffening: Stiffening,
+}
+
+/// Which loads change the stiffness of the reduced model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stiffening {
+    /// None.
+    None,
+    /// Gravity, constant loads and tensioned springs.
+    Loads,
 }
 
 /// What is fitted.

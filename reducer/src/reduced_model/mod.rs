@@ -18,6 +18,7 @@ mod dual;
 mod dynamics;
 mod evaluate;
 mod hybrid;
+mod loaded;
 mod operations;
 mod outputs;
 mod parameters;

@@ -19,6 +19,22 @@ const NO_COMPLIANCE: f64 = 1e-10;
 /// Strain energy of a mode, relative to that of the stiffest part moved as far, that is rounding.
 const NO_STIFFNESS: f64 = 1e-13;
 
+/// Whether modes that only a flexible mechanism has are asked for.
+pub(super) fn wants_elastic_modes(mechanism: &Mechanism) -> bool {
+    use crate::description::mechanism::InternalModes;
+    let internal = match &mechanism.reduction.internal {
+        // Only where there are beams.
+        None => true,
+        Some(
+            InternalModes::Lowest(count)
+            | InternalModes::InPlane(_, count)
+            | InternalModes::OutOfPlane(_, count),
+        ) => *count > 0,
+        Some(InternalModes::Select(list)) => !list.is_empty(),
+    };
+    internal || !mechanism.loaded.is_empty()
+}
+
 impl LocalReducer {
     /// The equations of motion can be solved for accelerations only if every motion has inertia.
     pub(super) fn refuse_massless(

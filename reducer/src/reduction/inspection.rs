@@ -1,7 +1,7 @@
 //! What the gauge costs: kept frequencies against the true lowest ones.
 
 use super::{Coefficients, LocalReducer, ReductionError};
-use crate::description::mechanism::{Gauge, InternalModes};
+use crate::description::mechanism::{Gauge, InternalModes, Stiffening};
 use crate::linalg::{cholesky, solve_lower, symmetric_eigen};
 use crate::model::Saddle;
 use crate::modes::{LocalModes, Reference, class_frequencies_hz};
@@ -130,7 +130,8 @@ impl LocalReducer {
 
     /// Compares kept and true internal frequencies at θ.
     pub fn inspect(&self, theta: &[f64]) -> Result<Inspection, ReductionError> {
-        let coefficients = self.evaluate(theta)?;
+        // Natural modes know no loads.
+        let coefficients = self.evaluate_with(theta, Stiffening::None)?;
         let kept_hz = self
             .internal_frequencies_hz(&coefficients)
             .unwrap_or_default();

@@ -5,14 +5,13 @@ use super::default_modes::ModeChoice;
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::{rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
-use super::{ReductionError, damping};
-use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin};
+use super::{ReductionError, checks, damping};
+use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin, Stiffening};
 use crate::kinematics::{Configuration, Kinematics, Rotation};
 use crate::lie::{Frame, Vector6, angular, linear};
 use crate::linalg;
 use crate::model::rows::{mount_frame, point_row};
 use crate::model::{FullModel, Node, Saddle, check_plane};
-use crate::modes::eigen::{NaturalModes, lowest_modes};
 use crate::modes::{Linearised, LocalModes, ModesError, Reference, SMALLEST_OVERLAP};
 use faer::Mat;
 use nalgebra::Vector3;
@@ -26,6 +25,7 @@ pub struct LocalReducer {
     reference: Reference,
     mode_choice: Option<ModeChoice>,
     gauge: Gauge,
+    stiffening: Stiffening,
     damping: Damping,
     pub(super) rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
@@ -71,7 +71,7 @@ impl LocalReducer {
             Ok(Some(saddle))
         };
         let (saddle, locked) = (saddle_for(true)?, saddle_for(false)?);
-        if saddle.is_none() && wants_elastic_modes(mechanism) {
+        if saddle.is_none() && checks::wants_elastic_modes(mechanism) {
             return Err(ReductionError::NothingFlexible {
                 origin: mechanism.reduction.origin.clone(),
             });
@@ -83,6 +83,7 @@ impl LocalReducer {
             saddle,
             locked,
             gauge: mechanism.reduction.gauge,
+            stiffening: mechanism.reduction.stiffening,
             damping: mechanism.damping,
             rotor_inertia: mechanism
                 .coordinates
@@ -114,6 +115,7 @@ impl LocalReducer {
         };
         reducer.home_potential = reducer.potential(&home);
         reducer.refuse_moments(mechanism)?;
+        super::stiffening::refuse_free_loads(mechanism)?;
         reducer.refuse_massless(mechanism, &home)?;
         reducer.refuse_free_modes(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
@@ -250,11 +252,20 @@ impl LocalReducer {
 
     /// Coefficients at θ.
     pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
+        self.evaluate_with(theta, self.stiffening)
+    }
+
+    /// Coefficients at θ with the stiffness of the given loads.
+    pub(super) fn evaluate_with(
+        &self,
+        theta: &[f64],
+        stiffening: Stiffening,
+    ) -> Result<Coefficients, ReductionError> {
         let configuration = self.kinematics.solve(theta)?;
         if self.is_plainly_rigid() {
             return self.finite(self.rigid(&configuration));
         }
-        self.evaluate_on_mesh(&configuration)
+        self.on_mesh(&configuration, stiffening)
     }
 
     /// Coefficients from the full model; for rigid mechanisms a second route to the same numbers.
@@ -262,9 +273,21 @@ impl LocalReducer {
         &self,
         configuration: &Configuration,
     ) -> Result<Coefficients, ReductionError> {
+        self.on_mesh(configuration, self.stiffening)
+    }
+
+    fn on_mesh(
+        &self,
+        configuration: &Configuration,
+        stiffening: Stiffening,
+    ) -> Result<Coefficients, ReductionError> {
         let at = self.linearise(configuration)?;
         let modes = self.modes(&at)?;
-        self.finite(self.coefficients(configuration, &at, &modes))
+        let mut found = self.coefficients(configuration, &at, &modes);
+        if stiffening == Stiffening::Loads {
+            self.stiffen(configuration, &at, &modes, &mut found)?;
+        }
+        self.finite(found)
     }
 
     /// Only rigid modes, and no forces but gravity and friction of actuators.
@@ -539,58 +562,6 @@ impl LocalReducer {
             })
             .collect()
     }
-
-    /// The lowest natural frequencies of the full model with actuators locked and loaded dofs free.
-    pub fn locked_frequencies_hz(
-        &self,
-        theta: &[f64],
-        count: usize,
-    ) -> Result<Vec<f64>, ReductionError> {
-        if self.locked.is_none() {
-            return Ok(Vec::new());
-        }
-        let configuration = self.kinematics.solve(theta)?;
-        Ok(self.locked_modes(&configuration, count)?.frequencies_hz())
-    }
-
-    /// The lowest natural modes of the full model with actuators locked and loaded dofs free; none
-    /// where nothing can deform.
-    pub fn locked_modes(
-        &self,
-        configuration: &Configuration,
-        count: usize,
-    ) -> Result<NaturalModes, ReductionError> {
-        let n = self.model.n_motion();
-        let Some(saddle) = &self.locked else {
-            return Ok(NaturalModes {
-                omega: Vec::new(),
-                shapes: Mat::zeros(n, 0),
-                complete: true,
-            });
-        };
-        let fault = |fault: ModesError| self.fault(&configuration.theta, fault);
-        let at = Linearised::new(&self.model, configuration, Some(saddle), false)
-            .map_err(|e| fault(e.into()))?;
-        lowest_modes(n, count, &|q| self.model.mass_times(q), &|f| {
-            Ok(at.static_response(f, None)?.0)
-        })
-        .map_err(fault)
-    }
-}
-
-fn wants_elastic_modes(mechanism: &Mechanism) -> bool {
-    use crate::description::mechanism::InternalModes;
-    let internal = match &mechanism.reduction.internal {
-        // Only where there are beams.
-        None => true,
-        Some(
-            InternalModes::Lowest(count)
-            | InternalModes::InPlane(_, count)
-            | InternalModes::OutOfPlane(_, count),
-        ) => *count > 0,
-        Some(InternalModes::Select(list)) => !list.is_empty(),
-    };
-    internal || !mechanism.loaded.is_empty()
 }
 
 fn row_major(m: &Mat<f64>) -> Vec<f64> {

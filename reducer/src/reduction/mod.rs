@@ -9,9 +9,11 @@ mod inertia;
 mod inspection;
 mod loaded;
 mod local;
+mod locked;
 mod portrait;
 mod rigid;
 mod second_order;
+mod stiffening;
 mod tracking;
 
 pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
@@ -57,6 +59,16 @@ pub enum ReductionError {
         body: String,
         origin: Origin,
     },
+    #[error(
+        "at θ = {theta:?} the mechanism buckles under {factor:.3} times gravity, loads and tensions of springs as they are"
+    )]
+    Buckles {
+        theta: Vec<f64>,
+        factor: f64,
+        origin: Origin,
+    },
+    #[error("`stiffening` and {what} exclude each other: its stiffness would not follow")]
+    StiffeningAtRuntime { what: String, origin: Origin },
     #[error("coordinate `{coordinate}` moves without inertia at home")]
     NoInertia { coordinate: String, origin: Origin },
     #[error(
@@ -87,6 +99,8 @@ impl Explain for ReductionError {
             | Self::LoadedDofRepeated { origin, .. }
             | Self::MomentWithoutPotential { origin, .. }
             | Self::NoInertia { origin, .. }
+            | Self::Buckles { origin, .. }
+            | Self::StiffeningAtRuntime { origin, .. }
             | Self::FreeMode { origin, .. }
             | Self::NotFinite { origin, .. }
             | Self::NothingFlexible { origin } => Some(origin),
@@ -105,6 +119,12 @@ impl Explain for ReductionError {
             }
             Self::MomentWithoutPotential { .. } => {
                 "replace the moment by opposite forces at two points of the body".into()
+            }
+            Self::Buckles { .. } => {
+                "lower the loads, stiffen the mechanism, or shrink the domain".into()
+            }
+            Self::StiffeningAtRuntime { .. } => {
+                "fix it in the file, or remove `stiffening`".into()
             }
             Self::NoInertia { .. } => {
                 "give a body that moves with it a mass or an inertia, or the coordinate a `rotor_inertia`".into()

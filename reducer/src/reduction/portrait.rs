@@ -1,6 +1,7 @@
 //! Local modes for people: what each one is, and its shape in inertial axes.
 
 use super::{LocalReducer, ReductionError};
+use crate::description::mechanism::Stiffening;
 use crate::lie::{Vector6, linear};
 use crate::modes::{kinetic_shares, strain_shares};
 
@@ -52,7 +53,8 @@ impl LocalReducer {
         let configuration = self.kinematics().solve(theta)?;
         let at = self.linearise(&configuration)?;
         let modes = self.modes(&at)?;
-        let coefficients = self.evaluate(theta)?;
+        // Natural modes know no loads.
+        let coefficients = self.evaluate_with(theta, Stiffening::None)?;
         let (n, s) = (self.n(), self.n_rigid());
         let first_internal = s + self.n_loaded();
         let overlap = self.reference().mass_shapes.transpose() * &modes.shapes;

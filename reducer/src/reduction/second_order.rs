@@ -35,6 +35,13 @@ pub struct SecondOrder {
     pub gravity_stiffness: Vec<(Mat<f64>, Vec<Mat<f64>>)>,
 }
 
+/// The part of [`SecondOrder`] that loads at rest need.
+pub(super) struct LoadTerms {
+    pub stiffness: Mat<f64>,
+    pub gradient: Vec<Mat<f64>>,
+    pub elastic: Vec<Mat<f64>>,
+}
+
 /// Shapes of δ and their second-order displacements [M 14.1].
 #[derive(Debug, Clone)]
 pub struct SecondOrderShapes {
@@ -126,6 +133,21 @@ impl<'a> SecondOrderTerms<'a> {
             load_stiffness,
             load_stiffness_gradient,
             gravity_stiffness,
+        })
+    }
+
+    /// Load stiffness with its derivatives along θ, and the elastic part of [`SecondOrder`]: all that
+    /// loads at rest need.
+    pub fn of_loads(&self) -> Result<LoadTerms, SaddleError> {
+        let (stiffness, gradient) = self.load_stiffness(&self.at.model.gravity, true)?;
+        let momenta = self.at.model.mass_times(&self.shapes);
+        let elastic = self.cases(&momenta)?;
+        Ok(LoadTerms {
+            stiffness,
+            gradient,
+            elastic: (elastic.iter())
+                .map(|case| negative(self.of(&self.form(case, None))))
+                .collect(),
         })
     }
 

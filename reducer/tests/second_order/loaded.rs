@@ -65,7 +65,7 @@ fn a_rotating_cantilever_stiffens_in_both_planes() {
 }
 
 #[test]
-fn a_column_softens_under_its_weight_and_under_a_tip_load() {
+fn a_column_softens_under_its_weight_and_on_a_base_that_pushes_it() {
     let reference = reference("column_under_its_own_weight");
     let mut weights = 0;
     for row in reference["rows"].as_array().expect("rows") {

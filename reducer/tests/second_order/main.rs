@@ -5,4 +5,5 @@ mod energies;
 mod loaded;
 mod loops;
 mod spin;
+mod stiffened;
 mod support;

@@ -5,11 +5,11 @@ use super::super::files::{Resolver, Unit, Units};
 use super::super::format::{
     ApproximationTable, BasisName, ContinuityName, CriterionName, FormName, GaugeName,
     InternalModes as ModesWritten, Located, ModeSelection, NumberOrList, ObjectiveName, PlaneName,
-    Scalar,
+    Scalar, StiffeningSetting, StiffeningWord,
 };
 use super::super::mechanism::{
     ApproximationSettings, Basis, Body, BodyKind, Continuity, Coordinate, Criterion, Damping, Form,
-    Gauge, Inequality, InternalModes, Objective, Plane, ReductionSettings,
+    Gauge, Inequality, InternalModes, Objective, Plane, ReductionSettings, Stiffening,
 };
 use super::super::quantity::Dimension;
 use super::context::{Context, Scope};
@@ -220,6 +220,10 @@ impl Settings<'_> {
             internal: internal?,
             gauge: gauge?,
             reference: reference?,
+            stiffening: match table.stiffening {
+                None | Some(StiffeningSetting::Off(_)) => Stiffening::None,
+                Some(StiffeningSetting::Word(StiffeningWord::Loads)) => Stiffening::Loads,
+            },
         })
     }
 

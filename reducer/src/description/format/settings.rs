@@ -68,6 +68,25 @@ pub struct ReductionTable {
     pub power: Option<Located<i64>>,
     /// Reference configuration of the gauge, one value per coordinate; default: home.
     pub reference: Option<Located<Vec<Scalar>>>,
+    /// What changes the stiffness: false (default) for nothing, or a word.
+    pub stiffening: Option<StiffeningSetting>,
+}
+
+alternatives!(
+    /// What changes the stiffness of the reduced model: false for nothing, or a word.
+    StiffeningSetting,
+    Off(bool),
+    Word(StiffeningWord),
+    "false or \"loads\"",
+    [off, word]
+);
+
+/// What changes the stiffness of the reduced model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StiffeningWord {
+    /// Gravity, constant loads and tensioned springs.
+    Loads,
 }
 
 alternatives!(

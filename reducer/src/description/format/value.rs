@@ -168,6 +168,14 @@ macro_rules! alternatives {
             Deserialize::deserialize(de::value::StrDeserializer::new(value)).map($name::Word)
         }
     };
+    (@off $name:ident) => {
+        fn visit_bool<E: de::Error>(self, value: bool) -> Result<$name, E> {
+            match value {
+                false => Ok($name::Off(value)),
+                true => Err(E::invalid_value(de::Unexpected::Bool(value), &self)),
+            }
+        }
+    };
     (@table $name:ident) => {
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$name, A::Error> {
             Deserialize::deserialize(MapAccessDeserializer::new(map)).map($name::Table)
