@@ -1,7 +1,7 @@
 //! From TOML to a validated [`mechanism::Mechanism`].
 //!
 //! [`load`] reads a file, [`parse`] a text. The steps, in order: the text becomes the types of
-//! [`mod@format`] (its shape is checked against the JSON Schema of those types), numbers are
+//! `format` (its shape is checked against the JSON Schema of those types), numbers are
 //! evaluated, templates expanded, names resolved and the physics checked. All independent faults
 //! are reported together, each with its place.
 
