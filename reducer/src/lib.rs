@@ -49,7 +49,8 @@
 
 pub mod error;
 pub mod lie;
-mod linalg;
+#[doc(hidden)]
+pub mod linalg;
 
 pub mod description;
 

@@ -3,7 +3,6 @@
 //! All dense spectral work goes through faer sequentially; parallelism lives outside, over
 //! configurations, so that results do not depend on the number of threads.
 
-use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use nalgebra::{DMatrix, DVector};
 
@@ -235,11 +234,6 @@ pub fn solve_lower_transposed(l: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
         l.transpose().solve_upper_triangular_in_place(x.as_mut());
     }
     x
-}
-
-/// Solution of a symmetric positive definite system; none where it is not definite.
-pub fn solve_definite(a: &Mat<f64>, b: &Mat<f64>) -> Option<Mat<f64>> {
-    Some(a.llt(Side::Lower).ok()?.solve(b))
 }
 
 /// Makes faer's own operations sequential: results must not depend on the number of threads, and

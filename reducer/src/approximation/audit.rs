@@ -51,7 +51,7 @@ pub(super) fn excess(
         .fold(0.0, f64::max);
     Ok(largest
         / match context.rules.criterion {
-            Criterion::Mean => 0.85,
+            Criterion::Mean => 0.88,
             Criterion::Max => 0.95,
         })
 }

@@ -4,10 +4,8 @@ use super::least_squares::LeastSquares;
 use super::region::Region;
 use super::sample::Sample;
 use crate::description::mechanism::Criterion;
-use crate::linalg::solve_definite;
 use crate::reduced_model::{Component, PolynomialValues, Table};
 use faer::Mat;
-use rayon::prelude::*;
 
 /// How a table is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,47 +85,6 @@ impl Fit<'_> {
             }
         }
         table
-    }
-
-    /// Fits the coefficients that a table of these terms has, every component by itself. The normal equations
-    /// serve: points are chosen so that the condition of the terms is low.
-    pub fn refitted(&self, table: &Table, components: &[Component]) -> Table {
-        let n = components.len();
-        let mut out = table.clone();
-        for gradients in [true, false] {
-            let belongs =
-                |c: Component| (self.options.gradients && self.has_gradient(c)) == gradients;
-            let columns: Vec<usize> = (0..n).filter(|&i| belongs(components[i])).collect();
-            if columns.is_empty() {
-                continue;
-            }
-            let part: Vec<Component> = columns.iter().map(|&i| components[i]).collect();
-            let matrix = self.matrix(gradients);
-            let gram = matrix.transpose() * &matrix;
-            let moments = matrix.transpose() * self.observations(&part, gradients);
-            let fitted: Vec<Option<(Vec<usize>, Mat<f64>)>> = columns
-                .par_iter()
-                .enumerate()
-                .map(|(j, &column)| {
-                    let own: Vec<usize> = (0..self.terms.len())
-                        .filter(|m| table.coefficients[m * n + column] != 0.0)
-                        .collect();
-                    let of_terms =
-                        Mat::from_fn(own.len(), own.len(), |a, b| gram[(own[a], own[b])]);
-                    let right = Mat::from_fn(own.len(), 1, |a, _| moments[(own[a], j)]);
-                    Some((own, solve_definite(&of_terms, &right)?))
-                })
-                .collect();
-            for (column, fitted) in columns.into_iter().zip(fitted) {
-                // Without a solution the coefficients stay.
-                if let Some((own, solution)) = fitted {
-                    for (a, m) in own.into_iter().enumerate() {
-                        out.coefficients[m * n + column] = solution[(a, 0)];
-                    }
-                }
-            }
-        }
-        out
     }
 
     /// Samples carry the gradient of this component.

@@ -192,8 +192,7 @@ fn approximate_by(
             // The points that were too far off now take part in the validation.
             Criterion::Max => 0.95,
         };
-        rules.target *= smaller;
-        rules.trimmed_target *= smaller;
+        rules.tighten(smaller);
         attempt += 1;
     }
 }

@@ -1,6 +1,6 @@
 //! Settings made concrete for one model: tolerances, degrees, what may be bisected.
 
-use super::errors::{Measure, N_BLOCKS, PointErrors, Scales};
+use super::errors::{Measure, N_BLOCKS, Part, PointErrors, Scales};
 use super::region::Region;
 use super::terms::{default_max_degree, total_degree_count};
 use crate::description::mechanism::{
@@ -164,6 +164,21 @@ impl Rules {
             },
             thesis,
         })
+    }
+
+    /// Makes the targets stricter.
+    pub fn tighten(&mut self, factor: f64) {
+        self.target *= factor;
+        self.trimmed_target *= factor;
+    }
+
+    /// Part of the tolerance that a part of the model may use after coefficients are dropped. Outputs take less,
+    /// because what they give away would cost dynamics a stricter target.
+    pub fn trimmed_target(&self, part: Part) -> f64 {
+        match part {
+            Part::Outputs => self.trimmed_target.min(0.9 * self.target),
+            Part::Dynamics | Part::All => self.trimmed_target,
+        }
     }
 
     /// Measure of the tolerance: the thesis's for the thesis's form.

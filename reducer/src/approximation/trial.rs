@@ -173,29 +173,6 @@ impl Context<'_> {
                 coefficients: Vec::new(),
             };
         }
-        self.fitted(region, samples, terms, |fit| fit.table(components))
-    }
-
-    /// Fits the coefficients that a table has again.
-    pub fn refit_table(
-        &self,
-        region: &Region,
-        samples: &TrialSamples,
-        table: &Table,
-        components: &[Component],
-    ) -> Table {
-        self.fitted(region, samples, &table.terms, |fit| {
-            fit.refitted(table, components)
-        })
-    }
-
-    fn fitted(
-        &self,
-        region: &Region,
-        samples: &TrialSamples,
-        terms: &[Vec<u8>],
-        table: impl FnOnce(&Fit) -> Table,
-    ) -> Table {
         self.counters.count_fit();
         let options = self.options();
         let weights = if options.gradients {
@@ -203,13 +180,14 @@ impl Context<'_> {
         } else {
             vec![1.0; samples.fit.len()]
         };
-        table(&Fit {
+        Fit {
             samples: &samples.fit,
             weights: &weights,
             region,
             terms,
             options,
-        })
+        }
+        .table(components)
     }
 
     /// Errors of a part of the model, through the evaluator that users get; `tables` are those of

@@ -13,9 +13,6 @@ const SEARCHED: usize = 32;
 /// Points of the search between two looks at the errors.
 const LOOKED_AT_ONCE: usize = 8;
 
-/// How often coefficients are fitted again to make room for dropping more.
-const ROUNDS: usize = 3;
-
 /// A table of a box, from which coefficients are to be dropped.
 pub(super) struct Trimming<'a> {
     pub context: &'a Context<'a>,
@@ -38,28 +35,9 @@ pub(super) struct Trimmed {
 
 impl Trimming<'_> {
     /// Drops as many coefficients, those that matter least first, as leave every block's error below the
-    /// target of trimmed tables, or what it was; fits the others again, and goes on as long as that makes
-    /// room. Absent where nothing can be dropped.
+    /// target of trimmed tables, or what it was. Absent where nothing can be dropped.
     pub fn trimmed(&self) -> Option<Trimmed> {
-        let mut best = self.dropped(self.table())?;
-        for _ in 0..ROUNDS {
-            let refitted = self.refitted(&best.table);
-            let Some(next) = refitted.and_then(|table| self.dropped(&table)) else {
-                break;
-            };
-            let (before, after) = (best.table.stored(), next.table.stored());
-            if after < before {
-                best = next;
-            }
-            if after + before / 50 >= before {
-                break;
-            }
-        }
-        Some(best)
-    }
-
-    /// Drops what a table, which may be that of the box fitted again, can do without.
-    fn dropped(&self, table: &Table) -> Option<Trimmed> {
+        let table = self.table();
         let fast: Vec<&Sample> = self
             .samples
             .validation
@@ -70,7 +48,7 @@ impl Trimming<'_> {
             .collect();
         let n_known = self.samples.validation.len().min(SEARCHED);
         let mut before = self.errors[..n_known].to_vec();
-        before.extend(self.errors_of(self.table(), &fast[n_known..], |_| true));
+        before.extend(self.errors_of(table, &fast[n_known..], |_| true));
         let before = self.ratios(&before);
         let order = self.by_weight(table);
         let (mut dropped, mut excess) = (0, order.len() + 1);
@@ -96,13 +74,6 @@ impl Trimming<'_> {
             dropped -= dropped.div_ceil(16);
         }
         None
-    }
-
-    /// The coefficients of a table fitted again; values at ends of boxes would not stay what they are.
-    fn refitted(&self, table: &Table) -> Option<Table> {
-        let (context, components) = (self.context, self.components());
-        let free = !context.options().interpolate_ends;
-        free.then(|| context.refit_table(self.region, self.samples, table, components))
     }
 
     fn table(&self) -> &Table {
@@ -139,7 +110,7 @@ impl Trimming<'_> {
     }
 
     fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
-        let target = self.context.rules.trimmed_target;
+        let target = self.context.rules.trimmed_target(self.part);
         let limit = |before: f64| target.max(before + 1e-12);
         self.ratios(errors)
             .iter()

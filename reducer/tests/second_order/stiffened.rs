@@ -4,7 +4,7 @@
 use crate::support::{read, reducer, root, try_reducer};
 use faer::Mat;
 use reducer::approximation::{SampleDatabase, Silent};
-use reducer::linalg::{cholesky, solve_definite, solve_lower, symmetric_eigen};
+use reducer::linalg::{cholesky, solve_lower, solve_lower_transposed, symmetric_eigen};
 use reducer::model::ActuatorMotion;
 use reducer::pipeline;
 use reducer::reduced_model::{Evaluator, Workspace};
@@ -34,7 +34,8 @@ fn frequencies(c: &Coefficients, bend: bool) -> Vec<f64> {
     let block = |m: &[f64]| Mat::from_fn(n - s, n - s, |i, j| m[(s + i) * n + s + j]);
     let stiffness = block(&c.stiffness);
     let force = Mat::from_fn(n - s, 1, |i, _| c.force[s + i]);
-    let eta = solve_definite(&stiffness, &force).expect("definite");
+    let factor = cholesky(&stiffness).expect("definite");
+    let eta = solve_lower_transposed(&factor, &solve_lower(&factor, &force));
     let mut mass = block(&c.mass);
     if bend {
         for d in 0..n - s {
