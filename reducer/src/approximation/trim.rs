@@ -52,7 +52,7 @@ impl Trimming<'_> {
         let before = self.ratios(&before);
         let order = self.by_weight(table);
         let (mut dropped, mut excess) = (0, order.len() + 1);
-        while excess - dropped > 1 + order.len() / 512 {
+        while excess - dropped > 1 + order.len() / 2048 {
             let middle = (dropped + excess) / 2;
             let smaller = self.without(table, &order[..middle]);
             // More points can only add to a largest error, so the first that are not acceptable decide.
@@ -71,7 +71,9 @@ impl Trimming<'_> {
             if self.is_acceptable(&errors, &before) {
                 return Some(Trimmed { table, errors });
             }
-            dropped -= dropped.div_ceil(16);
+            // Put back a little of what is kept, not of what is dropped, which is far more.
+            let kept = order.len() - dropped;
+            dropped = dropped.saturating_sub(1 + kept / 32);
         }
         None
     }

@@ -22,17 +22,17 @@ pub mod memory {
     pub const FORWARD_DYNAMICS: usize = 50;
     pub const OUTPUTS: usize = 27;
     pub const STATE_DERIVATIVE: usize = 50;
-    pub const LINEARIZE: usize = 107;
+    pub const LINEARIZE: usize = 131;
     pub const FEEDFORWARD: usize = 62;
     pub const STEP: usize = 62;
     pub const COEFFICIENTS_P: usize = 120;
-    pub const INVERSE_DYNAMICS_P: usize = 107;
-    pub const FORWARD_DYNAMICS_P: usize = 109;
+    pub const INVERSE_DYNAMICS_P: usize = 120;
+    pub const FORWARD_DYNAMICS_P: usize = 122;
     pub const OUTPUTS_P: usize = 27;
-    pub const STATE_DERIVATIVE_P: usize = 109;
-    pub const LINEARIZE_P: usize = 194;
-    pub const FEEDFORWARD_P: usize = 121;
-    pub const STEP_P: usize = 121;
+    pub const STATE_DERIVATIVE_P: usize = 122;
+    pub const LINEARIZE_P: usize = 214;
+    pub const FEEDFORWARD_P: usize = 134;
+    pub const STEP_P: usize = 134;
 }
 
 static MODEL: Model<'static, Real> = Model {
@@ -54,6 +54,7 @@ static MODEL: Model<'static, Real> = Model {
         gradients: true,
         powers: true,
         n_terms: 4,
+        groups: 2,
         places: &DYNAMICS_PLACES,
         shapes: &DYNAMICS_SHAPES,
         runs: &DYNAMICS_RUNS,
@@ -69,6 +70,7 @@ static MODEL: Model<'static, Real> = Model {
         gradients: true,
         powers: true,
         n_terms: 4,
+        groups: 3,
         places: &MOTION_PLACES,
         shapes: &MOTION_SHAPES,
         runs: &MOTION_RUNS,
@@ -129,8 +131,9 @@ static BOXES: [Real; 2] = [
     0.15000000000000002, 1.3333333333333333
 ];
 
-static DYNAMICS_PLACES: [[u32; 2]; 1] = [
-    [0, 0]
+static DYNAMICS_PLACES: [[u32; 2]; 2] = [
+    [0, 0],
+    [16, 0]
 ];
 static DYNAMICS_SHAPES: [[u32; 4]; 1] = [
     [0, 1, 4, 3]
@@ -154,8 +157,10 @@ static DYNAMICS_COEFFICIENTS: [Real; 32] = [
     0.9871274118985647, -0.05017537164678355, 0.2672258474950877, 0.0, 30.07002945652686, 0.08862389849738973, 0.6737712170334937, 0.0
 ];
 
-static MOTION_PLACES: [[u32; 2]; 1] = [
-    [0, 0]
+static MOTION_PLACES: [[u32; 2]; 3] = [
+    [0, 0],
+    [16, 0],
+    [32, 0]
 ];
 static MOTION_SHAPES: [[u32; 4]; 1] = [
     [0, 1, 4, 3]

@@ -4,6 +4,7 @@
 
 mod algebra;
 mod coefficients;
+mod curvature;
 mod direct;
 mod dynamics;
 mod equations;
