@@ -251,10 +251,18 @@ int main(int argc, char **argv)
     }
     text += &format!("        int which = (int)(call % {});\n", calls.len());
     let function = |call: &str| settled(call).0.to_owned();
-    for long in ["@_coefficients_p", "@_linearize_p"] {
+    // So many calls, of which eight are kept.
+    for (long, calls_each) in [
+        ("@_coefficients_p", 4096),
+        ("@_linearize_p", 4096),
+        ("@_feedforward_p", 64),
+        ("@_step_p", 64),
+    ] {
         let place = calls.iter().position(|call| function(call) == long);
         let place = place.expect("a function of every model");
-        text += &format!("        if ((which == {place}) && (call % 64 >= 8)) {{ which = 1; }}\n");
+        text += &format!(
+            "        if ((which == {place}) && (call % {calls_each} >= 8)) {{ which = 1; }}\n"
+        );
     }
     text += "        switch (which) {\n";
     for (i, call) in calls.iter().enumerate() {

@@ -39,7 +39,7 @@ fn sanitize(name: &str, single: bool, compiler: &str, calls: &str) {
         std::fs::write(folder.path().join(&source), text).expect("a folder");
         let program = folder.path().join(program);
         // Most time goes into compiling small models, and into running large ones.
-        let optimisation = if SLOW.contains(&name) { "-O1" } else { "-O0" };
+        let optimisation = if SLOW.contains(&name) { "-O2" } else { "-O0" };
         run(Command::new(compiler)
             .current_dir(folder.path())
             .args(WARNINGS)
