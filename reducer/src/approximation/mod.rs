@@ -129,7 +129,7 @@ fn approximate_by(
     }
     let mut sensitivities = Sensitivities::default();
     let mut everything = None;
-    if rules.is_adaptive_degree() {
+    if rules.is_adaptive_degree() && rules.objective == Objective::Size {
         let context = Context {
             layout,
             rules: &rules,
@@ -202,7 +202,7 @@ fn probe(layout: &ModelLayout, store: &mut SampleStore) -> Result<Vec<Sample>, A
     let s = layout.n_rigid;
     let domain = Region::of_domain(&layout.domain);
     let mut wanted = vec![domain.point(&vec![0.0; s])];
-    let halton = (0..24 + 8 * s as u64).map(|i| points::halton(i, 0, s));
+    let halton = (0..16 + 8 * s as u64).map(|i| points::halton(i, 0, s));
     wanted
         .extend(halton.map(|u| domain.point(&u.iter().map(|v| 2.0 * v - 1.0).collect::<Vec<_>>())));
     wanted.retain(|p| layout.domain.admits(p));

@@ -12,7 +12,8 @@ use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
     Block, BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT,
-    ModelCoefficients, ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
+    ModelCoefficients, ModelForm, ModelLayout, Provenance, ReducedModel, Table, TreeNode,
+    Workspace,
 };
 use kernel::Group;
 use std::collections::BTreeMap;
@@ -324,7 +325,9 @@ impl Context<'_> {
                 Objective::Speed => None,
             };
             let smaller_outputs = trimming(Part::Outputs).trimmed();
-            if let Some(smaller) = smaller_dynamics {
+            if let Some(smaller) =
+                smaller_dynamics.filter(|s| self.stays_proven(&dynamics, &s.table))
+            {
                 dynamics = smaller.table;
                 put_part(&mut errors, smaller.errors, Part::Dynamics);
             }
@@ -347,6 +350,18 @@ impl Context<'_> {
             reached,
             errors: summarize(&errors, self.scales),
         }
+    }
+}
+
+impl Context<'_> {
+    /// A smaller table keeps the proof of definiteness that a table has: in the form `direct` a box without
+    /// it falls short.
+    fn stays_proven(&self, table: &Table, smaller: &Table) -> bool {
+        let proven = |table: &Table| {
+            let (layout, components) = (self.layout, self.components);
+            super::certify::definite_bound(self.rules.form, layout, components, table).is_some()
+        };
+        self.rules.form == ModelForm::Lagrangian || proven(smaller) || !proven(table)
     }
 }
 

@@ -25,15 +25,16 @@ impl Table {
         self.coefficients.iter().filter(|c| **c != 0.0).count()
     }
 
-    /// The table of `n_components` without terms that have no coefficient.
+    /// The table of `n_components` without terms that have no coefficient, but for the first one if none has.
     pub(crate) fn without_zero_terms(self, n_components: usize) -> Self {
         let mut kept = Self {
             terms: Vec::new(),
             coefficients: Vec::new(),
         };
         let rows = self.coefficients.chunks_exact(n_components.max(1));
-        for (term, row) in self.terms.into_iter().zip(rows) {
-            if row.iter().any(|c| *c != 0.0) {
+        let nothing = self.stored() == 0;
+        for (m, (term, row)) in self.terms.into_iter().zip(rows).enumerate() {
+            if row.iter().any(|c| *c != 0.0) || (nothing && m == 0) {
                 kept.terms.push(term);
                 kept.coefficients.extend(row);
             }
