@@ -85,7 +85,7 @@ pub fn links_to_itself(count: usize) -> Vec<u8> {
     let mut format = vec![2, 0, 7, 0, 12, 0, 4, 0];
     format.extend(b"format\0");
     format.extend([0x10, 8, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 2, 0, 0, 0]);
-    format.extend(2_i64.to_le_bytes());
+    format.extend(i64::from(reducer::reduced_model::FORMAT).to_le_bytes());
     messages.extend(message(12, &format));
     for number in 0..count {
         let name = format!("{number:06}");

@@ -14,11 +14,8 @@ use std::collections::BTreeMap;
 /// Probes at which functions are moved.
 const PROBES: usize = 6;
 
-/// Part of a tolerance that components which are left out may take: more with one coordinate, where every
-/// function takes two numbers in each box to be continuous.
-fn negligible(s: usize) -> f64 {
-    if s == 1 { 0.2 } else { 0.02 }
-}
+/// Part of a tolerance that components which are left out may take.
+const NEGLIGIBLE: f64 = 0.02;
 
 /// Error over tolerance, the largest of all blocks, per unit of a stored function of the dynamics and per
 /// unit of its derivatives by θ; root mean squares over some probes.
@@ -66,7 +63,7 @@ impl Sensitivities {
     }
 
     /// Components of the dynamics without which, or without whose changes, errors grow by no more than
-    /// [`negligible`] of a tolerance taken together: they become zero or constant. Errors of different
+    /// [`NEGLIGIBLE`] of a tolerance taken together: they become zero or constant. Errors of different
     /// components add up as their squares do.
     pub fn neglect(&self, components: &ComponentLists, probes: &[Sample]) -> ComponentLists {
         let parts: Vec<Varying> = components
@@ -81,11 +78,10 @@ impl Sensitivities {
             order.push((part.whole, i, true));
         }
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let most = negligible(probes.first().map_or(0, |p| p.theta().len()));
         let (mut sum, mut fate) = (0.0, vec![Fate::Stored; parts.len()]);
         for (error, i, whole) in order {
             sum += error * error;
-            if sum > most * most {
+            if sum > NEGLIGIBLE * NEGLIGIBLE {
                 break;
             }
             fate[i] = if whole { Fate::Zero } else { Fate::Constant };

@@ -34,8 +34,9 @@ pub(super) struct Trimmed {
 }
 
 impl Trimming<'_> {
-    /// Drops as many coefficients, those that matter least first, as leave every block's error below the
-    /// target of trimmed tables, or what it was. Absent where nothing can be dropped.
+    /// Drops as many coefficients, those that matter least first, as leave every block's error within a
+    /// tenth of its tolerance of what it was, and below the target of trimmed tables if it was. Absent where
+    /// nothing can be dropped.
     pub fn trimmed(&self) -> Option<Trimmed> {
         let table = self.table();
         let fast: Vec<&Sample> = self
@@ -113,7 +114,7 @@ impl Trimming<'_> {
 
     fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
         let target = self.context.rules.trimmed_target(self.part);
-        let limit = |before: f64| target.max(before + 1e-12);
+        let limit = |before: f64| (before + 0.1).min(target.max(before + 1e-12));
         self.ratios(errors)
             .iter()
             .zip(before)

@@ -121,8 +121,19 @@ impl Plan {
         components: &ComponentLists,
         terms: &[Vec<u8>],
     ) -> Self {
+        // Coefficients that are not zero, and fall as those of smooth functions do.
+        let size = |term: &Vec<u8>| {
+            if term.iter().all(|d| *d == 0) {
+                1.0
+            } else {
+                1e-3
+            }
+        };
         let table = |columns: usize| Table {
-            coefficients: vec![0.0; terms.len() * columns],
+            coefficients: terms
+                .iter()
+                .flat_map(|t| std::iter::repeat_n(size(t), columns))
+                .collect(),
             terms: terms.to_vec(),
         };
         let whole = BoxModel {

@@ -274,7 +274,7 @@ static void press_dynamics_bend_at(const press_place *place, press_real second[]
     press_real d[4][PRESS_N_RIGID][PRESS_DEGREES];
 
     press_fill_derivatives(place, press_boxes[place->box].dynamics_degree, PRESS_DYNAMICS_POWERS, 3, d);
-    press_clear(second, PRESS_PAIRS * PRESS_DYNAMICS_VALUES);
+    press_clear(second, PRESS_DYNAMICS_CURVATURES);
     for (int g = 0; g < PRESS_DYNAMICS_GROUPS; ++g) {
         const press_group *group = &press_dynamics_groups[(place->box * PRESS_DYNAMICS_GROUPS) + g];
         const press_shape *shape = &press_dynamics_shapes[group->shape];
@@ -415,7 +415,7 @@ static void press_motion_bend_at(const press_place *place, press_real second[])
     press_real d[4][PRESS_N_RIGID][PRESS_DEGREES];
 
     press_fill_derivatives(place, press_boxes[place->box].motion_degree, PRESS_MOTION_POWERS, 3, d);
-    press_clear(second, PRESS_PAIRS * PRESS_MOTION_VALUES);
+    press_clear(second, PRESS_MOTION_CURVATURES);
     for (int g = 0; g < PRESS_MOTION_GROUPS; ++g) {
         const press_group *group = &press_motion_groups[(place->box * PRESS_MOTION_GROUPS) + g];
         const press_shape *shape = &press_motion_shapes[group->shape];
@@ -955,11 +955,17 @@ static void press_motion_bend_slope_at(const press_place *place, const press_rea
 
                 for (int k = 0; k < PRESS_N_RIGID; ++k) {
                     const int degree = first;
-                    const int order = (k == column) ? 1 : 0;
-                    const press_real v = d[order][k][degree];
-                    const press_real dv = d[order + 1][k][degree] * rate[k];
-                    const press_real ddv = d[order + 2][k][degree] * rate[k] * rate[k];
+                    int order = 0;
+                    press_real v;
+                    press_real dv;
+                    press_real ddv;
 
+                    if (k == column) {
+                        order = 1;
+                    }
+                    v = d[order][k][degree];
+                    dv = d[order + 1][k][degree] * rate[k];
+                    ddv = d[order + 2][k][degree] * rate[k] * rate[k];
                     twice = (twice * v) + (2.0 * once * dv) + (product * ddv);
                     once = (once * v) + (product * dv);
                     product *= v;
@@ -1046,7 +1052,7 @@ static void press_add_parameters(const press_params_t *params, const press_place
         }
     }
     if (any != 0) {
-        press_real second[PRESS_PAIRS * PRESS_MOTION_VALUES];
+        press_real second[PRESS_MOTION_CURVATURES];
 
         press_motion_at(place, &fields);
         press_motion_bend_at(place, second);
@@ -1081,7 +1087,7 @@ static void press_add_payload_gyroscopic(const press_params_t *params, const pre
                                      const press_real eta[], press_real h[])
 {
     press_motion_fields fields;
-    press_real second[PRESS_PAIRS * PRESS_MOTION_VALUES];
+    press_real second[PRESS_MOTION_CURVATURES];
 
     press_motion_at(place, &fields);
     press_motion_bend_at(place, second);
@@ -1120,7 +1126,7 @@ static void press_add_payload_by_theta(const press_params_t *params, const press
     press_motion_fields along;
     press_motion_fields aside;
     press_real bend[PRESS_MOTION_VALUES];
-    press_real second[PRESS_PAIRS * PRESS_MOTION_VALUES];
+    press_real second[PRESS_MOTION_CURVATURES];
 
     press_motion_at(place, &fields);
     press_motion_bend_at(place, second);
@@ -1390,7 +1396,7 @@ static void press_output_rows(const press_place *place, const press_real eta[], 
 {
     press_motion_fields f;
     press_motion_fields along;
-    press_real second[PRESS_PAIRS * PRESS_MOTION_VALUES];
+    press_real second[PRESS_MOTION_CURVATURES];
 
     press_motion_at(place, &f);
     press_motion_bend_at(place, second);
@@ -1439,7 +1445,7 @@ int press_linearize_p(const press_params_t *params, const press_real eta[], cons
     press_real u[PRESS_N * PRESS_N];
     press_real accel[PRESS_N];
     press_real by[PRESS_N];
-    press_real second[PRESS_PAIRS * PRESS_DYNAMICS_VALUES];
+    press_real second[PRESS_DYNAMICS_CURVATURES];
     int status = press_accelerate(params, eta, rate, force, &place, &f, u, accel);
 
     press_clear(A, 4 * PRESS_N * PRESS_N);

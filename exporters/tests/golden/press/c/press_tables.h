@@ -17,6 +17,8 @@
 /* Columns that are summed side by side, in groups with the same terms. */
 #define PRESS_DYNAMICS_LANES 4
 #define PRESS_DYNAMICS_GROUPS 2
+/* Second derivatives: values of every pair of coordinates. */
+#define PRESS_DYNAMICS_CURVATURES 11
 /* 1 where coefficients are those of powers, 0 for Chebyshev polynomials. */
 #define PRESS_DYNAMICS_POWERS 1
 /* Columns of the table of the outputs, and values: columns, then constants. */
@@ -25,11 +27,12 @@
 /* Columns that are summed side by side, in groups with the same terms. */
 #define PRESS_MOTION_LANES 4
 #define PRESS_MOTION_GROUPS 3
+/* Second derivatives: values of every pair of coordinates. */
+#define PRESS_MOTION_CURVATURES 13
 /* 1 where coefficients are those of powers, 0 for Chebyshev polynomials. */
 #define PRESS_MOTION_POWERS 1
 #define PRESS_DEGREES 4
 
-#define PRESS_PAIRS 1
 /* A box: centre and inverse half width; of tables with gradients the largest degree, of others where
    coefficients start and how they are ordered. */
 typedef struct {
