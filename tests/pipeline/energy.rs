@@ -21,7 +21,7 @@ fn energy_of_the_four_bar_is_conserved_in_the_lagrangian_form_and_not_in_the_dir
     let model = four_bar(&[]);
     let faces = model.boxes.iter().filter(|b| b.lower[0].abs() < 0.5);
     assert!(faces.count() > 0, "the motion passes no face");
-    let drift = energy_drift(&model, 100.0, 10.0, 3e-4);
+    let drift = energy_drift(&model, 100.0, 10.0, 1e-4);
     assert!(drift < 1e-9, "{drift:e}");
     let direct = four_bar(&[(
         "[reduction]\n",
