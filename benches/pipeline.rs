@@ -35,6 +35,10 @@ impl LocalModel for Timed<'_> {
         result
     }
 
+    fn own_inertia(&self) -> Option<Vec<f64>> {
+        self.local.own_inertia()
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.local.fingerprint()
     }

@@ -1,8 +1,14 @@
 //! What was typed. Nothing is checked here beyond its spelling.
 
+mod linear;
+
+pub use linear::LinearArgs;
+
 use crate::help;
+use crate::limits;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Turns a flexible mechanism into a compact, explicit model for a controller.
 #[derive(Debug, Parser)]
@@ -46,6 +52,8 @@ impl Args {
         match &self.command {
             None => self.reduce.json,
             Some(Command::Validate(args)) => args.json,
+            Some(Command::Body(args)) => args.json,
+            Some(Command::Scan(args)) => args.json,
             Some(Command::Local(args)) => args.json,
             Some(Command::Modes(args)) => args.json,
             Some(Command::Eval(args)) => args.json,
@@ -56,6 +64,7 @@ impl Args {
             Some(Command::Plot(args)) => args.json,
             Some(Command::Completions(_)) => false,
             Some(Command::Simulate(args)) => args.json,
+            Some(Command::Linear(args)) => args.json,
         }
     }
 }
@@ -66,6 +75,12 @@ pub enum Command {
     /// Checks a mechanism file and counts what it describes.
     #[command(after_help = help::VALIDATE)]
     Validate(ValidateArgs),
+    /// Shows what the files of a finite-element body hold.
+    #[command(after_help = help::BODY)]
+    Body(BodyArgs),
+    /// Looks over the domain, coarsely, before it is reduced.
+    #[command(after_help = help::SCAN)]
+    Scan(ScanArgs),
     /// Reduces the full model at one exact configuration.
     #[command(after_help = help::LOCAL)]
     Local(LocalArgs),
@@ -81,6 +96,9 @@ pub enum Command {
     /// Runs the full and the reduced model side by side in time.
     #[command(after_help = help::SIMULATE)]
     Simulate(SimulateArgs),
+    /// Finds poles, zeros and frequency responses, loops open or closed.
+    #[command(after_help = help::LINEAR)]
+    Linear(LinearArgs),
     /// Writes a reduced model in another format.
     #[command(after_help = help::EXPORT)]
     Export(ExportArgs),
@@ -116,9 +134,31 @@ pub struct ReduceArgs {
     /// Where samples are stored; `.samples` in the output folder where absent.
     #[arg(long, value_name = "D", conflicts_with = "fresh")]
     pub samples_dir: Option<PathBuf>,
+    /// Memory that the run may take, for example 4G; a quarter of the machine's where absent, at most 1G for samples.
+    #[arg(long, value_name = "SIZE", value_parser = limits::size)]
+    pub memory: Option<u64>,
+    /// Time after which the best model so far is written, for example 90s, 5m or 2h; none where absent.
+    #[arg(long, value_name = "TIME", value_parser = limits::duration)]
+    pub time: Option<Duration>,
+    /// Writes no report, and saves the time that surveying the full model for it takes.
+    #[arg(long)]
+    pub no_report: bool,
     /// Replaces files that this program has not written.
     #[arg(long)]
     pub force: bool,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce scan`.
+#[derive(Debug, clap::Args)]
+pub struct ScanArgs {
+    /// The mechanism file.
+    pub mechanism: PathBuf,
+    /// Number of threads; all cores where absent.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -219,7 +259,7 @@ pub struct ExportArgs {
     /// What to write.
     #[arg(long, value_enum)]
     pub format: FormatName,
-    /// A file (json, hdf5) or a folder (c, rust).
+    /// A file (json, hdf5, fmu) or a folder (c, rust).
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,
     /// Source that computes in single precision.
@@ -228,6 +268,12 @@ pub struct ExportArgs {
     /// Start of all names in generated source; the model's name where absent.
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
+    /// Version of FMI, for fmu; 3 where absent.
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub fmi: Option<FmiName>,
+    /// What an FMU takes in; forces where absent.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub interface: Option<InterfaceName>,
     /// Replaces files that this program has not written.
     #[arg(long)]
     pub force: bool,
@@ -342,6 +388,30 @@ pub enum FormatName {
     C,
     /// A Rust crate.
     Rust,
+    /// A Functional Mock-up Unit: model exchange and co-simulation.
+    Fmu,
+}
+
+/// Versions of FMI.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub enum FmiName {
+    /// FMI 2.0, which most tools import.
+    #[value(name = "2")]
+    Two,
+    /// FMI 3.0.
+    #[default]
+    #[value(name = "3")]
+    Three,
+}
+
+/// Interfaces of FMUs.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub enum InterfaceName {
+    /// Forces come in, motion goes out.
+    #[default]
+    Forces,
+    /// Motion of the actuated coordinates comes in, forces go out.
+    Motion,
 }
 
 /// Arguments of `reduce local`.
@@ -358,6 +428,9 @@ pub struct LocalArgs {
     /// Generalised accelerations: those of θ, or of all coordinates.
     #[arg(long, value_name = "η̈1,…", allow_hyphen_values = true)]
     pub accel: Option<Numbers>,
+    /// Natural frequencies of the full model to list, at most 1000.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub frequencies: u16,
     /// Ignores the domain.
     #[arg(long)]
     pub anywhere: bool,
@@ -377,6 +450,26 @@ pub struct ValidateArgs {
     /// Also checks that this configuration lies in the domain.
     #[arg(long, value_name = "θ1,θ2,…", allow_hyphen_values = true)]
     pub at: Option<Numbers>,
+    /// Prints one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `reduce body`.
+#[derive(Debug, clap::Args)]
+pub struct BodyArgs {
+    /// Stiffness, mass, table of dofs and nodes, in any order.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Unit of length of the files.
+    #[arg(long, value_name = "UNIT", default_value = "m", value_parser = ["m", "mm", "cm", "in"])]
+    pub length: String,
+    /// Unit of mass of the files.
+    #[arg(long, value_name = "UNIT", default_value = "kg", value_parser = ["kg", "t", "g"])]
+    pub mass: String,
+    /// Number of frequencies.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub count: u8,
     /// Prints one JSON document.
     #[arg(long)]
     pub json: bool,

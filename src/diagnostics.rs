@@ -113,6 +113,24 @@ pub enum CommandError {
         /// Number of generalised coordinates.
         all: usize,
     },
+    /// A linear system has no such input, output or block.
+    #[error("--{option}: there is no `{name}`")]
+    UnknownSignal {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        name: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A model file alone does not say where to linearise.
+    #[error("a model does not say at which configuration to linearise")]
+    NoConfiguration,
+    /// The reduced model has no linear system there.
+    #[error(transparent)]
+    Linear(#[from] reducer::dynamics::reduced::ReducedError),
     /// NaN or infinite.
     #[error("value {} of --{option} is {value}", place + 1)]
     NotFinite {
@@ -148,6 +166,12 @@ pub enum CommandError {
     OutputIsFile {
         /// The file.
         file: PathBuf,
+    },
+    /// An option of FMUs with another format.
+    #[error("{option} is for --format fmu")]
+    NotFmu {
+        /// The option.
+        option: &'static str,
     },
     /// `--jobs 0`.
     #[error("--jobs 0 leaves no thread to work")]
@@ -272,6 +296,15 @@ impl Explain for CommandError {
             Self::WrongCount { rigid, all, .. } => Some(format!(
                 "give {rigid} or {all} numbers, separated by commas"
             )),
+            Self::UnknownSignal {
+                suggestion, known, ..
+            } => Some(match (suggestion, known.as_slice()) {
+                (Some(name), _) => format!("did you mean `{name}`?"),
+                (None, []) => "there is none; add blocks to the scenario".into(),
+                (None, known) => format!("there are {}", known.join(", ")),
+            }),
+            Self::NoConfiguration => Some("add --at=θ1,θ2,…".into()),
+            Self::Linear(error) => reducer::error::Explain::help(error),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::Overflow => Some("give smaller numbers; they are in SI units and radians".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),
@@ -298,6 +331,7 @@ impl Explain for CommandError {
             ),
             Self::Sample(_) => Some("try another place, or lay the trajectory elsewhere".into()),
             Self::OffPath { .. } => Some("give a number from 0 to 1, or --anywhere".into()),
+            Self::NotFmu { .. } => Some("leave the option away, or give --format fmu".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
             Self::TooManyThreads { .. } => Some("leave --jobs away: every core is used".into()),
             Self::OtherMechanism { .. } | Self::NoTrajectory { .. } | Self::OverDomain { .. } => {
@@ -312,12 +346,16 @@ impl Explain for CommandError {
             | Self::Pipeline(PipelineError::Approximation(ApproximationError::Database(_))) => {
                 Some("choose another folder with --samples-dir, or make it writable".into())
             }
+            Self::Pipeline(PipelineError::Model(_)) => {
+                Some("simplify the mechanism file; `reduce validate` counts what it makes".into())
+            }
+            Self::Model(_) => Some("make the model again with `reduce M.toml`".into()),
+            Self::Interrupt(_) => Some("run the command again, in a terminal of its own".into()),
+            Self::Evaluation(_) => {
+                Some("give finite numbers, one for each coordinate of the model".into())
+            }
             // These say themselves what to try.
-            Self::Pipeline(_)
-            | Self::Read { .. }
-            | Self::Model(_)
-            | Self::Interrupt(_)
-            | Self::Evaluation(_) => None,
+            Self::Pipeline(_) | Self::Read { .. } => None,
         }
     }
 }

@@ -16,6 +16,16 @@ Examples:
 Exit codes: 0 done; 1 done, but a tolerance was not reached or a check failed; 2 could not run.
 Progress is shown on a terminal only. NO_COLOR=1 switches colours off.";
 
+/// After the options of `reduce scan`.
+pub const SCAN: &str = "\
+Examples:
+  What cannot be assembled, what is near a singularity, and which ranges avoid it:
+    reduce scan arm.toml
+  For scripts:
+    reduce scan arm.toml --json
+
+Exit codes: 0 nothing to change; 1 there are suggestions; 2 could not run.";
+
 /// After the options of `reduce validate`.
 pub const VALIDATE: &str = "\
 Examples:
@@ -25,6 +35,14 @@ Examples:
     reduce validate arm.toml --at 0.3,-1.2
   For scripts and editors:
     reduce validate arm.toml --json";
+
+/// After the options of `reduce body`.
+pub const BODY: &str = "\
+Examples:
+  Mass, dimensions, frequencies and rigid motions of a CalculiX export in mm and t:
+    reduce body arm.sti arm.mas arm.dof arm.inp --length mm --mass t
+  A DMIG file of Nastran with its grids, for scripts:
+    reduce body arm.pch arm.bdf --json";
 
 /// After the options of `reduce local`.
 pub const LOCAL: &str = "\
@@ -112,6 +130,15 @@ Examples:
     reduce simulate data/scenarios/ralf_tip_force.toml --json
 
 Writes full.csv, reduced.csv and comparison.svg.";
+
+/// After the options of `reduce linear`.
+pub const LINEAR: &str = "\
+Examples:
+  Poles of a closed loop, and how they move with a block's gain:
+    reduce linear data/scenarios/ralf_slow_loop.toml
+    reduce linear data/scenarios/ralf_slow_loop.toml --locus slow1 --multiples 0,3,61 -o locus
+  From a force to the tip, loops left open:
+    reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode";
 
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\

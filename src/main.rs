@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod diagnostics;
 mod help;
+mod limits;
 mod progress;
 mod talk;
 mod usage;

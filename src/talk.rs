@@ -56,6 +56,12 @@ pub fn shows_progress() -> bool {
     !talk.quiet && !talk.verbose && !dumb && std::io::stderr().is_terminal()
 }
 
+/// What takes long may be told now and then in lines of their own: nothing else tells it.
+pub fn reminds() -> bool {
+    let talk = Talk::now();
+    !talk.quiet && !talk.verbose && !shows_progress()
+}
+
 /// Warns on standard error; `--quiet` leaves errors alone.
 pub fn warn(text: &str) {
     if !Talk::now().quiet {

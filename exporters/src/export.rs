@@ -1,10 +1,14 @@
 //! One door for the command line and the pipeline.
 
+use crate::fmu::{self, FmuOptions};
 use crate::{Guard, ReadError, WriteError, code, files, hdf5, history, json, report};
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::Survey;
 use std::io::Read;
 use std::path::Path;
+
+/// Name of the report.
+const REPORT: &str = "report.html";
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,9 @@ pub enum Format {
     C,
     /// A folder with a Rust crate.
     Rust,
+    /// One Functional Mock-up Unit, of FMI 3.0 with forces as inputs, for this machine where it has a compiler;
+    /// [`crate::fmu`] has other kinds.
+    Fmu,
 }
 
 /// How to write it.
@@ -47,7 +54,22 @@ pub fn export(
         }
         Format::C => files::write_set(path, &code::c_files(model, options)?, guard),
         Format::Rust => files::write_set(path, &code::rust_files(model, options)?, guard),
+        Format::Fmu => write_fmu(model, FmuOptions::default(), path, options, guard).map(|_| ()),
     }
+}
+
+/// Writes an FMU; why it holds no binary if it does not.
+pub fn write_fmu(
+    model: &ReducedModel,
+    fmu: FmuOptions,
+    path: &Path,
+    options: &ExportOptions,
+    guard: &Guard,
+) -> Result<Option<String>, WriteError> {
+    guard.allow(path)?;
+    let made = fmu::fmu(model, options, fmu, Some("cc"))?;
+    files::write_whole(path, &made.bytes, guard)?;
+    Ok(made.without_binary)
 }
 
 /// Model files hold every number as it is and no names of source.
@@ -64,33 +86,94 @@ fn refuse_source_options(format: &'static str, options: &ExportOptions) -> Resul
 
 /// Writes `model.json`, `model.h5`, `c/`, `rust/` and `report.html` into `folder`, and `history.json`
 /// where the survey knows how the model was refined. Everything is generated before anything is
-/// written.
+/// written. A model that is too large for generated source is written without it: the reason is the result, and
+/// source of an earlier model is removed.
 pub fn write_all(
     model: &ReducedModel,
     survey: Option<&Survey>,
     folder: &Path,
     options: &ExportOptions,
     guard: &Guard,
-) -> Result<(), WriteError> {
-    let mut set = vec![
-        ("model.json".to_owned(), json::to_bytes(model)?),
-        ("model.h5".to_owned(), hdf5::to_bytes(model)?),
-        ("report.html".to_owned(), report::to_html(model, survey)?),
-    ];
+) -> Result<Option<WriteError>, WriteError> {
+    let mut set = model_files(model)?;
+    set.push((REPORT.to_owned(), report::to_html(model, survey)?));
     if let Some(survey) = survey.filter(|s| !s.history.is_empty()) {
         let bytes = history::to_bytes(model, &survey.history)?;
         set.push((history::FILE.to_owned(), bytes));
     }
-    for (part, list) in [
-        ("c", code::c_files(model, options)?),
-        ("rust", code::rust_files(model, options)?),
-    ] {
-        set.extend(
-            list.into_iter()
-                .map(|(name, bytes)| (format!("{part}/{name}"), bytes)),
-        );
+    write_with_source(model, set, folder, options, guard)
+}
+
+/// As [`write_all`], without the report and the history that it shows. Earlier ones, which are of
+/// another model, are removed first.
+pub fn write_without_report(
+    model: &ReducedModel,
+    folder: &Path,
+    options: &ExportOptions,
+    guard: &Guard,
+) -> Result<Option<WriteError>, WriteError> {
+    for name in [REPORT, history::FILE] {
+        files::remove_ours(&folder.join(name), guard)?;
     }
-    files::write_set(folder, &set, guard)
+    write_with_source(model, model_files(model)?, folder, options, guard)
+}
+
+/// Writes files and generated source as one set. A model too large for source is written without it; earlier source,
+/// which is of another model, is then removed.
+fn write_with_source(
+    model: &ReducedModel,
+    mut set: code::SourceFiles,
+    folder: &Path,
+    options: &ExportOptions,
+    guard: &Guard,
+) -> Result<Option<WriteError>, WriteError> {
+    let refused = match source_files(model, options) {
+        Ok(source) => {
+            set.extend(source);
+            None
+        }
+        Err(error @ WriteError::TooLarge { .. }) => Some(error),
+        Err(error) => return Err(error),
+    };
+    files::write_set(folder, &set, guard)?;
+    if refused.is_some() {
+        let prefix = code::prefix(&model.layout.name, options)?;
+        for name in source_names(&prefix) {
+            files::remove_ours(&folder.join(name), guard)?;
+        }
+    }
+    Ok(refused)
+}
+
+/// Files of generated source, from the folder of the model.
+fn source_names(prefix: &str) -> Vec<String> {
+    let inside = |part: &str, names: Vec<String>| -> Vec<String> {
+        names.iter().map(|n| format!("{part}/{n}")).collect()
+    };
+    [
+        inside("c", code::c_names(prefix)),
+        inside("rust", code::rust_names()),
+    ]
+    .concat()
+}
+
+fn model_files(model: &ReducedModel) -> Result<code::SourceFiles, WriteError> {
+    Ok(vec![
+        ("model.json".to_owned(), json::to_bytes(model)?),
+        ("model.h5".to_owned(), hdf5::to_bytes(model)?),
+    ])
+}
+
+/// Generated source in folders of its own.
+fn source_files(
+    model: &ReducedModel,
+    options: &ExportOptions,
+) -> Result<code::SourceFiles, WriteError> {
+    let c = code::c_files(model, options)?.into_iter();
+    let rust = code::rust_files(model, options)?.into_iter();
+    let c = c.map(|(name, bytes)| (format!("c/{name}"), bytes));
+    let rust = rust.map(|(name, bytes)| (format!("rust/{name}"), bytes));
+    Ok(c.chain(rust).collect())
 }
 
 /// Refuses what [`write_all`] would refuse of the place and of the model's name, before there is a model.
@@ -101,16 +184,8 @@ pub fn check_all(
     guard: &Guard,
 ) -> Result<(), WriteError> {
     let prefix = code::prefix(name, options)?;
-    let source = |part: &str, names: Vec<String>| -> Vec<String> {
-        names.iter().map(|n| format!("{part}/{n}")).collect()
-    };
-    let single = ["model.json", "model.h5", "report.html", history::FILE].map(str::to_owned);
-    let all = [
-        single.to_vec(),
-        source("c", code::c_names(&prefix)),
-        source("rust", code::rust_names()),
-    ]
-    .concat();
+    let single = ["model.json", "model.h5", REPORT, history::FILE].map(str::to_owned);
+    let all = [single.to_vec(), source_names(&prefix)].concat();
     guard.allow_all(folder, all.iter().map(String::as_str))
 }
 

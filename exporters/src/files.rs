@@ -64,7 +64,8 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     let shapes = text.contains(crate::vtk::MARK);
     let table = first.starts_with("time,") && first.contains(",energy.kinetic,");
     let hdf5 = head.starts_with(b"\x89HDF\r\n\x1a\n") && crate::hdf5::is_model(path);
-    let marked = source || model || history || page || chart || shapes || table || hdf5;
+    let fmu = head.starts_with(b"PK\x03\x04") && text.contains(crate::fmu::MARK);
+    let marked = fmu || source || model || history || page || chart || shapes || table || hdf5;
     read && (head.is_empty() || marked)
 }
 
@@ -103,6 +104,15 @@ pub fn write_set(
             drafts.replace_all(&names)
         })
         .map_err(refused(folder))
+}
+
+/// Removes a file of this program, where there is one.
+pub(crate) fn remove_ours(path: &Path, guard: &Guard) -> Result<(), WriteError> {
+    guard.allow(path)?;
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(refused(path)),
+    }
 }
 
 /// Ends the move of a set into a folder that a kill cut short.

@@ -41,6 +41,7 @@ mod drafts;
 mod error;
 mod export;
 mod files;
+pub mod fmu;
 pub mod hdf5;
 mod history;
 pub mod json;
@@ -51,7 +52,8 @@ pub mod vtk;
 
 pub use error::{ReadError, WriteError};
 pub use export::{
-    ExportOptions, Format, check_all, export, model_hash, read_model, write_all, write_report,
+    ExportOptions, Format, check_all, export, model_hash, read_model, write_all, write_fmu,
+    write_report, write_without_report,
 };
 pub use files::{Guard, write_set};
 pub use history::read_history;

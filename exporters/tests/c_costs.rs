@@ -41,6 +41,8 @@ inline bool operator>=(Count a, Count b) { return a.v >= b.v; }
 inline bool operator==(Count a, Count b) { return a.v == b.v; }
 inline bool operator!=(Count a, Count b) { return a.v != b.v; }
 static Count sqrt(Count a) { ++multiplications; return Count(std::sqrt(a.v)); }
+inline Count cos(Count a) { ++multiplications; return Count(std::cos(a.v)); }
+inline Count sin(Count a) { ++multiplications; return Count(std::sin(a.v)); }
 "#;
 
 const MAIN: &str = r#"

@@ -3,9 +3,10 @@
 mod support;
 
 use exporters::{ExportOptions, Format, Guard, export, model_hash, read_model, write_all};
+use reducer::reduced_model::ReducedModel;
 use std::collections::BTreeMap;
 use std::path::Path;
-use support::{model, recipes};
+use support::{Recipe, model, recipes};
 
 /// All files below a folder by relative path.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -68,8 +69,12 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "rust/src/kernel/number.rs",
         "rust/src/kernel/parameters.rs",
         "rust/src/kernel/polynomials.rs",
+        "rust/src/kernel/scaling.rs",
         "rust/src/kernel/scratch.rs",
+        "rust/src/kernel/tangent.rs",
+        "rust/src/kernel/trigonometry.rs",
         "rust/src/kernel/values.rs",
+        "rust/src/kernel/waves.rs",
         "rust/src/lib.rs",
         "rust/src/selftest.rs",
         "rust/src/tables.rs",
@@ -87,6 +92,35 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
             assert!(text.contains("SPDX-License-Identifier: 0BSD"), "{name}");
         }
     }
+}
+
+/// JSON, HDF5 and the report do not wait for what generated source can hold; source of an older model goes.
+#[test]
+fn a_model_too_large_for_source_is_written_without_it() {
+    let recipe = Recipe {
+        s: 3,
+        ..recipes().remove(0)
+    };
+    let mut m = model(&recipe);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |m: &ReducedModel| {
+        let options = ExportOptions::default();
+        write_all(m, None, folder.path(), &options, &Guard::default()).unwrap()
+    };
+    assert!(write(&m).is_none());
+    assert!(folder.path().join("c/CMakeLists.txt").exists());
+    let table = &mut m.boxes[0].dynamics;
+    let n_components = table.coefficients.len() / table.terms.len();
+    let degrees = |i: u32| [i / 1600, (i / 40) % 40, i % 40].map(|d| d as u8).to_vec();
+    table.terms = (0..60_001).map(degrees).collect();
+    table.coefficients.resize(60_001 * n_components, 1e-9);
+    let refused = write(&m).expect("too large for C");
+    assert!(refused.to_string().contains("terms of a box"), "{refused}");
+    assert_eq!(read_model(&folder.path().join("model.json")).unwrap(), m);
+    assert_eq!(read_model(&folder.path().join("model.h5")).unwrap(), m);
+    assert!(folder.path().join("report.html").exists());
+    assert!(!folder.path().join("c/CMakeLists.txt").exists());
+    assert!(!folder.path().join("rust/Cargo.toml").exists());
 }
 
 #[test]

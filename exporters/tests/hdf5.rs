@@ -106,6 +106,7 @@ fn every_setting_and_every_reason_survives() {
     let message = "it locks".to_owned();
     let reasons = [
         DropReason::Outside,
+        DropReason::Unfinished,
         DropReason::Cut {
             samples: 3,
             needed: 10,
@@ -132,6 +133,7 @@ fn every_setting_and_every_reason_survives() {
         m.provenance.settings.criterion = [Criterion::Mean, Criterion::Max][i % 2];
         m.provenance.settings.objective = [Objective::Size, Objective::Speed][i % 2];
         m.provenance.settings.tolerances = Block::ALL.map(tolerance).to_vec();
+        m.provenance.cut_short = CutShort::ALL.get(i).copied();
         for node in &mut m.tree {
             if let TreeNode::Dropped { reason: found } = node {
                 *found = reason.clone();
@@ -168,9 +170,9 @@ fn other_files_are_refused() {
     for backend in Backend::ALL {
         for bytes in [
             Vec::new(),
-            b"{\"format\": 3}".to_vec(),
+            b"{\"format\": 4}".to_vec(),
             none.clone(),
-            stating(3),
+            stating(4),
             stating(-1),
         ] {
             let found = backend.from_bytes(bytes);
@@ -322,7 +324,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 f = h5py.File(sys.argv[1], "r")
-assert f.attrs["format"] == 3
+assert f.attrs["format"] == 4
 theta = np.array([float(t) for t in sys.argv[2:]])
 n = len(f["layout/coordinate_name"])
 node = 0
@@ -333,16 +335,23 @@ lower, upper = f["boxes/lower"][box], f["boxes/upper"][box]
 xi = (2 * theta - lower - upper) / (upper - lower)
 first, end = f["boxes/dynamics_first"][box : box + 2]
 degrees = f["boxes/dynamics_degrees"][first:end]
-terms = [np.prod([chebyshev.chebval(x, [0] * int(d) + [1]) for x, d in zip(xi, row)]) for row in degrees]
+kinds = [k.decode() for k in f["layout/functions"][:]]
+def function(kind, x, t, d):
+    if kind == "waves":
+        return 1.0 if d == 0 else (np.cos((d + 1) // 2 * t) if d % 2 else np.sin(d // 2 * t))
+    return chebyshev.chebval(x, [0] * int(d) + [1])
+terms = [np.prod([function(*axis) for axis in zip(kinds, xi, theta, row)]) for row in degrees]
 values = terms @ f["boxes/dynamics_coefficients"][first:end]
-u = np.zeros((n, n))
+u, mass = np.zeros((n, n)), np.zeros((n, n))
 for group, numbers in (("constant", f["components/constant_value"][:]), ("dynamics", values)):
     quantity = [q.decode() for q in f[f"components/{group}_quantity"][:]]
     for q, index, value in zip(quantity, f[f"components/{group}_index"][:], numbers):
         if q == "mass_factor":
             u[index[0], index[1]] = value
+        if q == "mass":
+            mass[index[0], index[1]] = mass[index[1], index[0]] = value
 assert "unit" in f["layout/lower"].attrs and "description" in f["boxes/lower"].attrs
-print(*(repr(float(x)) for x in (u @ u.T).ravel()))
+print(*(repr(float(x)) for x in (u @ u.T + mass).ravel()))
 "#;
 
 #[test]

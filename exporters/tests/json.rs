@@ -76,7 +76,7 @@ fn another_version_is_named_whatever_else_the_file_holds() {
     let old = json::to_bytes(&model(&recipes()[0])).unwrap();
     let old = String::from_utf8(old)
         .unwrap()
-        .replacen(r#""format":3"#, r#""format":1"#, 1);
+        .replacen(r#""format":4"#, r#""format":1"#, 1);
     for (text, version) in [
         (r#"{"format": 7, "novelty": [1, 2]}"#, 7),
         (
@@ -133,7 +133,7 @@ fn hostile_files_are_refused() {
     }
     let deep = "[".repeat(1_000_000);
     assert!(json::from_bytes(deep.as_bytes()).is_err());
-    assert!(json::from_bytes(br#"{"format": 3}"#).is_err());
+    assert!(json::from_bytes(br#"{"format": 4}"#).is_err());
     assert!(json::from_bytes(b"\xff\xfe").is_err());
 }
 

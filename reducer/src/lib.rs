@@ -51,6 +51,9 @@ pub mod error;
 pub mod lie;
 #[doc(hidden)]
 pub mod linalg;
+mod spectrum;
+
+pub mod finite_elements;
 
 pub mod description;
 
@@ -71,6 +74,8 @@ pub mod approximation;
 pub mod dynamics;
 
 pub mod sampling;
+
+pub mod scan;
 
 pub mod survey;
 

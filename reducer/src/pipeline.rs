@@ -2,11 +2,12 @@
 
 use crate::approximation::{
     Approximation, ApproximationError, LocalModel, Observer, Round, SampleDatabase, Work,
-    approximate, check,
+    absolute_jumps, approximate, check,
 };
 use crate::description::mechanism::ApproximationSettings;
 use crate::reduced_model::{
-    BlockError, BoxModel, Continuity, InvalidModel, MissingRegion, ReducedModel,
+    BlockError, BoxModel, Continuity, CutShort, InvalidModel, LargestError, MissingRegion,
+    ReducedModel,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,12 +51,19 @@ pub struct Summary {
     /// Errors at points never used in the fit: per point, Frobenius norm of the difference over
     /// that of the exact value (at least a tenth of its root mean square over the domain).
     pub errors: Vec<BlockError>,
+    /// The largest errors that a search from the worst of these points found: blocks, then outputs and
+    /// forces in their units.
+    pub largest: Vec<LargestError>,
     /// Behaviour across faces of boxes.
     pub continuity: Continuity,
+    /// The largest jumps of outputs and forces across faces, in their units.
+    pub jumps: Vec<LargestError>,
     /// Boxes whose definiteness is proven.
     pub certified: usize,
     /// Boxes that fell short of a tolerance, or whose definiteness is in doubt.
     pub short: Vec<ShortBox>,
+    /// What ended the refinement before it was done.
+    pub cut_short: Option<CutShort>,
     /// How it was refined, round by round.
     pub history: Vec<Round>,
     /// What that took besides samples.
@@ -111,6 +119,10 @@ pub fn reduce(
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
     model.provenance.reached = model.reaches(&report.errors);
     model.provenance.errors = report.errors;
+    model.provenance.largest = report.largest;
+    if matches!(model.continuity, Continuity::Jumps { .. }) {
+        model.provenance.jumps = absolute_jumps(&model);
+    }
     let summary = Summary {
         samples,
         evaluated,
@@ -134,9 +146,12 @@ fn summarize(model: &ReducedModel) -> Summary {
         stored_numbers: model.stored_numbers(),
         stored_numbers_outputs: model.stored_numbers_outputs(),
         errors: model.provenance.errors.clone(),
+        largest: model.provenance.largest.clone(),
         continuity: model.continuity,
+        jumps: model.provenance.jumps.clone(),
         certified: model.boxes.iter().filter(|b| b.definite.is_some()).count(),
         short: ShortBox::all(model),
+        cut_short: model.provenance.cut_short,
         history: Vec::new(),
         work: Work::default(),
         reached: model.provenance.reached,

@@ -6,7 +6,7 @@ use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
 use reducer::approximation::{CheckReport, Observer, check};
 use reducer::pipeline::ShortBox;
-use reducer::reduced_model::{MissingRegion, ReducedModel};
+use reducer::reduced_model::{Block, LargestError, MissingRegion, ReducedModel};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -37,16 +37,18 @@ pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 }
 
 /// Comparison at fresh points, and what the model says of itself.
-struct Verdict {
+struct Verdict<'m> {
     report: CheckReport,
+    model: &'m ReducedModel,
     missing: Vec<MissingRegion>,
     short: Vec<ShortBox>,
     reached: bool,
 }
 
-impl Verdict {
-    fn new(report: CheckReport, model: &ReducedModel) -> Self {
+impl<'m> Verdict<'m> {
+    fn new(report: CheckReport, model: &'m ReducedModel) -> Self {
         Self {
+            model,
             missing: model.missing_regions(),
             short: ShortBox::all(model),
             reached: report.compared > 0 && report.failed == 0 && model.reaches(&report.errors),
@@ -61,12 +63,14 @@ impl Verdict {
             .iter()
             .map(|e| {
                 let worst = report.worst.iter().find(|w| w.block == e.block);
-                let entry = json!({
-                    "mean": e.mean,
-                    "max": e.max,
-                    "worst_theta": worst.map(|w| w.theta.clone()),
-                });
-                (e.block.name().to_owned(), entry)
+                let mut entry = Map::new();
+                if let Some(found) = self.searched(e.block) {
+                    tables::found(found, &mut entry);
+                }
+                entry.insert("mean".into(), json!(e.mean));
+                entry.insert("max".into(), json!(e.max));
+                entry.insert("worst_theta".into(), json!(worst.map(|w| &w.theta)));
+                (e.block.name().to_owned(), Value::Object(entry))
             })
             .collect();
         if let Some(f) = &report.frequencies {
@@ -77,6 +81,7 @@ impl Verdict {
         }
         json!({
             "errors": errors,
+            "absolute": tables::absolute(&report.largest, &self.model.layout),
             "compared": report.compared,
             "skipped": report.outside + report.without_model + report.failed,
             "outside": report.outside,
@@ -86,6 +91,12 @@ impl Verdict {
             "short": self.short,
             "reached": self.reached,
         })
+    }
+
+    /// The largest error of a block that was found.
+    fn searched(&self, block: Block) -> Option<&LargestError> {
+        let mut all = self.report.largest.iter();
+        all.find(|e| e.block() == Some(block))
     }
 
     fn as_text(&self) -> String {
@@ -102,15 +113,21 @@ impl Verdict {
                 let _ = write!(out, ", {count} {place}");
             }
         }
-        let _ = writeln!(out, "\n                       mean         max  worst at θ");
+        let _ = writeln!(
+            out,
+            "\n                       mean   at points  largest found, at θ"
+        );
         for e in &report.errors {
-            let worst = report.worst.iter().find(|w| w.block == e.block);
-            let place = worst.map_or(String::new(), |w| format!("{:.4?}", w.theta));
+            let place = self.searched(e.block).map_or(String::new(), |found| {
+                format!("{:>9.4} %  {:.4?}", 100.0 * found.largest, found.theta)
+            });
             row(&mut out, e.block.name(), e.mean, e.max, &place);
         }
         if let Some(f) = &report.frequencies {
             row(&mut out, "frequencies", f.mean, f.max, "");
         }
+        let title = "errors in units";
+        tables::absolute_rows(&mut out, title, &report.largest, &self.model.layout);
         tables::missing_regions(&mut out, &self.missing);
         tables::short_boxes(&mut out, &self.short);
         let _ = writeln!(

@@ -1,11 +1,12 @@
 //! `reduce export`: a model in another format.
 
 use super::Outcome;
-use crate::args::{ExportArgs, FormatName};
+use crate::args::{ExportArgs, FmiName, FormatName, InterfaceName};
 use crate::diagnostics::{CommandError, Failure};
 use crate::talk;
 use exporters::code::single_errors;
-use exporters::{ExportOptions, Format};
+use exporters::fmu::{Fmi, FmuOptions, Interface};
+use exporters::{ExportOptions, Format, Guard, WriteError};
 use reducer::reduced_model::ReducedModel;
 
 /// Error of a function in single precision, relative to its largest value, that is worth a warning.
@@ -22,33 +23,103 @@ pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
         FormatName::Hdf5 => Format::Hdf5,
         FormatName::C => Format::C,
         FormatName::Rust => Format::Rust,
+        FormatName::Fmu => Format::Fmu,
     };
+    refuse_fmu_options(args, format)?;
     let options = ExportOptions {
         single: args.single,
         prefix: args.prefix.clone(),
     };
     let guard = super::guard(&[&args.model], None, args.force);
-    exporters::export(&model, format, &args.output, &options, &guard)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let written = match format {
+        Format::Fmu => export_fmu(&model, args, &options, &guard),
+        _ => exporters::export(&model, format, &args.output, &options, &guard),
+    };
+    written.map_err(|e| Failure::one(CommandError::from(e)))?;
     if args.single {
         warn_of_rounding(&model)?;
     }
     super::tell_written(&model, &args.output, args.json)
 }
 
+/// Only FMUs have a version of FMI and an interface.
+fn refuse_fmu_options(args: &ExportArgs, format: Format) -> Result<(), Failure> {
+    let option = match (args.fmi, args.interface) {
+        (Some(_), _) => "--fmi",
+        (_, Some(_)) => "--interface",
+        (None, None) => return Ok(()),
+    };
+    match format {
+        Format::Fmu => Ok(()),
+        _ => Err(Failure::one(CommandError::NotFmu { option })),
+    }
+}
+
+/// Writes an FMU and says so where it has no binary.
+fn export_fmu(
+    model: &ReducedModel,
+    args: &ExportArgs,
+    options: &ExportOptions,
+    guard: &Guard,
+) -> Result<(), WriteError> {
+    let fmu = FmuOptions {
+        fmi: match args.fmi.unwrap_or_default() {
+            FmiName::Two => Fmi::Two,
+            FmiName::Three => Fmi::Three,
+        },
+        interface: match args.interface.unwrap_or_default() {
+            InterfaceName::Forces => Interface::Forces,
+            InterfaceName::Motion => Interface::Motion,
+        },
+    };
+    if let Some(reason) = exporters::write_fmu(model, fmu, &args.output, options, guard)? {
+        talk::warn(&format!(
+            "the FMU holds sources and no binary: {reason}; install a C compiler as `cc` and export again, or let the importing tool compile it"
+        ));
+    }
+    Ok(())
+}
+
 /// Names the functions that single precision leaves with few digits.
 fn warn_of_rounding(model: &ReducedModel) -> Result<(), Failure> {
     let errors = single_errors(model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    if let Some(text) = rounding(&errors) {
+        talk::warn(&text);
+    }
+    Ok(())
+}
+
+/// What is to be said of errors of functions; nothing where all keep their digits.
+fn rounding(errors: &[(&str, f64)]) -> Option<String> {
     let notable: Vec<String> = errors
         .iter()
         .filter(|(block, error)| FUNCTIONS.contains(block) && *error > NOTABLE)
         .map(|(block, error)| format!("{block} by {error:.1e}"))
         .collect();
-    if !notable.is_empty() {
-        talk::warn(&format!(
-            "rounding to single precision changes {} of the largest value; use single precision for forces and outputs only, or export without --single",
+    (!notable.is_empty()).then(|| {
+        format!(
+            "rounding to single precision changes {} of the largest value; do not use that, or export without --single",
             notable.join(", ")
-        ));
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_lose_their_digits_are_named_with_the_loss() {
+        let errors = [
+            ("mass", 0.5),
+            ("inverse_dynamics", 1e-7),
+            ("forward_dynamics", 0.36),
+        ];
+        let text = rounding(&errors).expect("a warning");
+        assert!(
+            text.contains("changes forward_dynamics by 3.6e-1 of"),
+            "{text}"
+        );
+        assert_eq!(rounding(&errors[..2]), None);
     }
-    Ok(())
 }

@@ -9,9 +9,6 @@ use reducer::model::ActuatorMotion;
 use reducer::reduction::{Coefficients, LoadedFrequencies, LocalReducer};
 use serde_json::{Value, json};
 
-/// Natural frequencies of the full model that are reported.
-const LOCKED_FREQUENCIES: usize = 10;
-
 /// Runs the command.
 pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
@@ -188,17 +185,18 @@ impl<'a> Document<'a> {
             rate: &theta_rate,
             acceleration: &theta_accel,
         };
+        let count = usize::from(args.frequencies);
         Ok(Self {
             mechanism,
             names,
             loaded: reducer
-                .loaded_frequencies(&place.theta, motion, LOCKED_FREQUENCIES)
+                .loaded_frequencies(&place.theta, motion, count)
                 .map_err(|e| e.to_string()),
             frequencies: reducer
                 .internal_frequencies_hz(&coefficients)
                 .unwrap_or_default(),
             locked: reducer
-                .locked_frequencies_hz(&place.theta, LOCKED_FREQUENCIES)
+                .locked_frequencies_hz(&place.theta, count)
                 .map_err(|e| Failure::one(e).with_sources(mechanism))?,
             coefficients,
             force,

@@ -1,15 +1,18 @@
 //! One file per verb.
 
+mod body;
 mod check;
 mod completions;
 mod eval;
 mod export;
+mod linear;
 mod local;
 mod modes;
 mod new;
 mod plot;
 mod reduce;
 mod report;
+mod scan;
 mod simulate;
 mod tables;
 mod validate;
@@ -43,11 +46,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     match &args.command {
         None => reduce::run(&args.reduce),
         Some(Command::Validate(args)) => validate::run(args),
+        Some(Command::Body(args)) => body::run(args),
+        Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Local(args)) => local::run(args),
         Some(Command::Modes(args)) => modes::run(args),
         Some(Command::Eval(args)) => eval::run(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Simulate(args)) => simulate::run(args),
+        Some(Command::Linear(args)) => linear::run(args),
         Some(Command::Export(args)) => export::run(args),
         Some(Command::New(args)) => new::run(args),
         Some(Command::Completions(args)) => completions::run(args),

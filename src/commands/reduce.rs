@@ -3,15 +3,19 @@
 use super::{Outcome, tables};
 use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
+use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
 use exporters::ExportOptions;
 use reducer::approximation::{LocalModel, Observer, SampleDatabase};
 use reducer::pipeline::{self, Summary};
-use reducer::reduced_model::Continuity;
+use reducer::reduced_model::{
+    BlockError, Continuity, CutShort, Evaluator, ModelLayout, ReducedModel, Workspace,
+};
 use reducer::reduction::ModeChoice;
-use reducer::sampling::UnrepresentedModes;
-use reducer::survey::survey;
+use reducer::sampling::{SampleSource, UnrepresentedModes};
+use reducer::scan::Scan;
+use reducer::survey::{Survey, survey};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -35,21 +39,29 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
     exporters::check_all(&mechanism.name, &folder, &options, &guard)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     super::use_threads(args.jobs)?;
+    let limits = Limits::new(args.memory, args.time);
+    let for_samples = limits.for_samples();
+    let progress = Progress::within(limits);
+    progress.phase("assembling");
     let source = super::source_of(&mechanism)?;
+    let samples = match &args.samples_dir {
+        Some(folder) => folder.clone(),
+        None => folder.join(".samples"),
+    };
     let mut database = if args.fresh {
-        SampleDatabase::in_memory()
+        SampleDatabase::scratch(&samples, for_samples)
     } else {
-        let samples = match &args.samples_dir {
-            Some(folder) => folder.clone(),
-            None => folder.join(".samples"),
-        };
-        SampleDatabase::open(&samples, source.fingerprint())
+        SampleDatabase::open_within(&samples, source.fingerprint(), for_samples)
             .map_err(|e| Failure::one(CommandError::from(e)))?
     };
     if database.is_partly_read() {
         talk::warn(
             "stored samples beyond 512 MB are not read and computed again; remove files of `.samples` that are no longer needed",
         );
+    }
+    if let SampleSource::Domain(model) = &source {
+        talk::step("scanning");
+        super::scan::warn(&Scan::new(&mechanism, model));
     }
     let layout = source.layout();
     talk::step(&format!(
@@ -59,32 +71,59 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         database.len(),
         rayon::current_num_threads()
     ));
-    let progress = Progress::new();
     let (model, summary) =
         pipeline::reduce(&source, &mechanism.approximation, &progress, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
-    progress.phase("surveying");
-    let mut survey = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
-    survey.history.clone_from(&summary.history);
+    let survey = if args.no_report {
+        None
+    } else {
+        progress.phase("surveying");
+        let found = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
+        Some(Survey {
+            history: summary.history.clone(),
+            ..found
+        })
+    };
+    progress.phase("writing");
     let (written, unrepresented) = rayon::join(
-        || exporters::write_all(&model, Some(&survey), &folder, &options, &guard),
+        || match &survey {
+            Some(survey) => exporters::write_all(&model, Some(survey), &folder, &options, &guard),
+            None => exporters::write_without_report(&model, &folder, &options, &guard),
+        },
         || source.unrepresented_modes(),
     );
-    written.map_err(|e| Failure::one(CommandError::from(e)))?;
+    let refused = written.map_err(|e| Failure::one(CommandError::from(e)))?;
     talk::step(&format!("written to {}", folder.display()));
     drop(progress);
-    let seconds = start.elapsed().as_secs_f64();
+    let times = Times {
+        run: start.elapsed().as_secs_f64(),
+        call: call_seconds(&model),
+    };
     let modes = Modes {
         choice: source.mechanism().reducer().mode_choice(),
         unrepresented: &unrepresented,
     };
+    let refused = refused.map(|error| error.to_string());
     let text = if args.json {
-        format!("{}\n", as_json(&summary, &modes, seconds))
+        let mut document = as_json(&summary, &model.layout, &modes, &times);
+        document["source_refused"] = json!(refused);
+        format!("{document}\n")
     } else {
-        as_text(&mechanism.name, &folder, &summary, &modes, seconds)
+        let mut text = as_text(
+            &mechanism.name,
+            &folder,
+            &summary,
+            &model.layout,
+            &modes,
+            &times,
+        );
+        if let Some(reason) = &refused {
+            let _ = writeln!(text, "no C and no Rust were written: {reason}");
+        }
+        text
     };
     diagnostics::print(&text)?;
-    Ok(if summary.reached {
+    Ok(if summary.reached && refused.is_none() {
         Outcome::Done
     } else {
         Outcome::FellShort
@@ -101,6 +140,40 @@ fn must_be_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Seconds that pass on this machine.
+struct Times {
+    run: f64,
+    /// One inverse dynamics; none where there is no box.
+    call: Option<f64>,
+}
+
+/// Time of one inverse dynamics in the middle of a box: the shortest of several batches, which other
+/// programs disturb least.
+fn call_seconds(model: &ReducedModel) -> Option<f64> {
+    let evaluator = Evaluator::new(model).ok()?;
+    let mut work = Workspace::default();
+    let n = model.layout.n();
+    let (mut eta, moving, mut force) = (vec![0.0; n], vec![0.1; n], vec![0.0; n]);
+    let b = model.boxes.first()?;
+    for (at, (lower, upper)) in eta.iter_mut().zip(b.lower.iter().zip(&b.upper)) {
+        *at = 0.5 * (lower + upper);
+    }
+    let mut batch = |count: u32| {
+        let start = Instant::now();
+        for _ in 0..count {
+            let eta = std::hint::black_box(&eta);
+            evaluator
+                .inverse_dynamics(eta, &moving, &moving, &mut force, &mut work)
+                .ok()?;
+        }
+        Some(start.elapsed().as_secs_f64() / f64::from(count))
+    };
+    let guess = batch(1)?.max(1e-7);
+    let count = (1e-3 / guess).clamp(1.0, 1000.0) as u32;
+    let batches: Option<Vec<f64>> = (0..8).map(|_| batch(count)).collect();
+    batches?.into_iter().reduce(f64::min)
+}
+
 /// What is to be told of the internal modes.
 struct Modes<'a> {
     /// Where the file leaves them open.
@@ -108,17 +181,17 @@ struct Modes<'a> {
     unrepresented: &'a [UnrepresentedModes],
 }
 
-fn as_json(summary: &Summary, modes: &Modes<'_>, seconds: f64) -> Value {
-    let errors: Map<String, Value> = summary
-        .errors
-        .iter()
-        .map(|e| {
-            (
-                e.block.name().to_owned(),
-                json!({ "mean": e.mean, "max": e.max }),
-            )
-        })
-        .collect();
+fn as_json(summary: &Summary, layout: &ModelLayout, modes: &Modes<'_>, times: &Times) -> Value {
+    let entry = |e: &BlockError| {
+        let mut entry = Map::new();
+        if let Some(found) = summary.largest.iter().find(|l| l.block() == Some(e.block)) {
+            tables::found(found, &mut entry);
+        }
+        entry.insert("mean".into(), json!(e.mean));
+        entry.insert("max".into(), json!(e.max));
+        (e.block.name().to_owned(), Value::Object(entry))
+    };
+    let errors: Map<String, Value> = summary.errors.iter().map(entry).collect();
     json!({
         "full_dofs": summary.full_dofs,
         "reduced_dofs": summary.reduced_dofs,
@@ -131,6 +204,8 @@ fn as_json(summary: &Summary, modes: &Modes<'_>, seconds: f64) -> Value {
         "stored_numbers": summary.stored_numbers,
         "stored_numbers_outputs": summary.stored_numbers_outputs,
         "errors": errors,
+        "absolute": tables::absolute(&summary.largest, layout),
+        "jumps": tables::absolute(&summary.jumps, layout),
         "continuity": summary.continuity,
         "certified": summary.certified,
         "short": summary.short,
@@ -138,8 +213,10 @@ fn as_json(summary: &Summary, modes: &Modes<'_>, seconds: f64) -> Value {
         "unrepresented_modes": modes.unrepresented,
         "history": summary.history,
         "work": summary.work,
+        "cut_short": summary.cut_short,
         "reached": summary.reached,
-        "seconds": seconds,
+        "seconds": times.run,
+        "call_seconds": times.call,
     })
 }
 
@@ -147,8 +224,9 @@ fn as_text(
     name: &str,
     folder: &Path,
     summary: &Summary,
+    layout: &ModelLayout,
     modes: &Modes<'_>,
-    seconds: f64,
+    times: &Times,
 ) -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -162,9 +240,16 @@ fn as_text(
     );
     let _ = writeln!(
         out,
-        "{} samples, {} computed now, {seconds:.2} s",
-        summary.samples, summary.evaluated
+        "{} samples, {} computed now, {:.2} s",
+        summary.samples, summary.evaluated, times.run
     );
+    if let Some(call) = times.call {
+        let call = 1e6 * call;
+        let _ = writeln!(
+            out,
+            "inverse dynamics takes {call:.2} µs on this machine, evaluated by this program"
+        );
+    }
     if summary.routed_samples > 0 {
         let _ = writeln!(
             out,
@@ -175,16 +260,24 @@ fn as_text(
     if let Some(choice) = modes.choice {
         let _ = writeln!(out, "internal modes: {choice}");
     }
-    let _ = writeln!(out, "errors at fresh points   mean       max");
+    let _ = writeln!(
+        out,
+        "errors at fresh points   mean       max   largest found, at θ"
+    );
     for e in &summary.errors {
+        let found = summary.largest.iter().find(|l| l.block() == Some(e.block));
+        let found = found.map_or(String::new(), |l| {
+            format!(" {:>8.4} %  {:.4?}", 100.0 * l.largest, l.theta)
+        });
         let _ = writeln!(
             out,
-            "  {:<20} {:>8.4} % {:>8.4} %",
+            "  {:<20} {:>8.4} % {:>8.4} %{found}",
             e.block.name(),
             100.0 * e.mean,
             100.0 * e.max
         );
     }
+    tables::absolute_rows(&mut out, "errors in units", &summary.largest, layout);
     let continuity = match summary.continuity {
         Continuity::Smooth => "smooth (one box)".to_owned(),
         Continuity::Continuous => "continuous across boxes".to_owned(),
@@ -195,23 +288,20 @@ fn as_text(
         "{continuity}; definiteness proven in {} of {} box(es)",
         summary.certified, summary.boxes
     );
-    tables::missing_regions(&mut out, &summary.missing);
-    for low in modes.unrepresented.iter().take(tables::SHOWN) {
-        let advice = low
-            .modes_that_would_do
-            .map_or(String::new(), |n| format!("; {n} internal modes would do"));
-        let _ = writeln!(
-            out,
-            "not represented at θ = {:.4?}: {:.1?} Hz of the full model{advice}",
-            low.theta, low.frequencies_hz
-        );
+    if let Some(cut) = summary.cut_short {
+        let _ = writeln!(out, "ended early: {}", ended(cut));
     }
+    tables::absolute_rows(&mut out, "jumps between boxes", &summary.jumps, layout);
+    tables::missing_regions(&mut out, &summary.missing);
+    tables::unrepresented(&mut out, modes.unrepresented);
     tables::short_boxes(&mut out, &summary.short);
     let _ = writeln!(
         out,
         "{}; written to {}",
         if summary.reached {
             "all tolerances reached"
+        } else if summary.cut_short.is_some() {
+            "the best model so far"
         } else if !summary.missing.is_empty() {
             "part of the domain has no model"
         } else if summary.short.iter().any(|b| b.lacks_proof) {
@@ -222,4 +312,23 @@ fn as_text(
         folder.display()
     );
     out
+}
+
+/// What ended the refinement, and what to do for a better model.
+fn ended(cut: CutShort) -> &'static str {
+    match cut {
+        CutShort::Numbers => {
+            "the model has as many numbers as it may; loosen the tolerance, narrow the ranges, or raise `max_numbers` in [approximation]"
+        }
+        CutShort::Boxes => {
+            "the model has as many boxes as it may; loosen the tolerance, narrow the ranges, or raise `max_boxes` in [approximation]"
+        }
+        CutShort::Samples => {
+            "as many samples are taken as may be; loosen the tolerance, narrow the ranges, or raise `max_samples` in [approximation]"
+        }
+        CutShort::Time => {
+            "the time is over; run it again with more --time, it goes on from its stored samples"
+        }
+        CutShort::Memory => "the memory is used up; give more --memory, or narrow the ranges",
+    }
 }

@@ -116,6 +116,48 @@ impl Built {
     }
 }
 
+/// Speeds of sound √(E/ρ) from rubber to beryllium (m/s).
+const SOUND: std::ops::Range<f64> = 30.0..15_000.0;
+/// Lengths of a beam over its height between which beam theory and small strains say something.
+const SLENDERNESS: std::ops::Range<f64> = 3.0..1000.0;
+/// Lowest frequencies of machines, from cranes to small stiff ones (Hz).
+const LOWEST: std::ops::Range<f64> = 0.05..20_000.0;
+
+/// What is far from the usual, as after a mistake of units.
+fn remarks(mechanism: &Mechanism, built: &Built) -> Vec<String> {
+    let mut out = Vec::new();
+    for body in &mechanism.bodies {
+        let BodyKind::Beam(chain) = &body.kind else {
+            continue;
+        };
+        let (name, section) = (&body.name, &chain.section);
+        let sound = (section.axial / section.mass_per_length).sqrt();
+        if !SOUND.contains(&sound) {
+            out.push(format!(
+                "sound runs through `{name}` at {} m/s, through metals at about 5000: check `young` [Pa] and `density` [kg/m³]",
+                number(sound)
+            ));
+        }
+        // The height of a rectangle with the same ratio of bending to axial stiffness.
+        let bending = section.bending_y.max(section.bending_z);
+        let height = (12.0 * bending / section.axial).sqrt();
+        let ratio = chain.lengths.iter().sum::<f64>() / height;
+        if !SLENDERNESS.contains(&ratio) {
+            out.push(format!(
+                "`{name}` is {} times as long as high: check its section and length [m]",
+                number(ratio)
+            ));
+        }
+    }
+    if let Some(hz) = built.lowest_hz.filter(|hz| !LOWEST.contains(hz)) {
+        out.push(format!(
+            "a lowest frequency of {} Hz is unusual: check masses, sections and materials",
+            number(hz)
+        ));
+    }
+    out
+}
+
 /// Four decimals, or powers of ten where these would show nothing or too much.
 fn number(x: f64) -> String {
     if x == 0.0 || (1e-2..1e5).contains(&x.abs()) {
@@ -128,7 +170,8 @@ fn number(x: f64) -> String {
 fn elements(mechanism: &Mechanism) -> usize {
     let chains = mechanism.bodies.iter().map(|body| match &body.kind {
         BodyKind::Beam(chain) => chain.lengths.len(),
-        _ => 0,
+        BodyKind::Superelement(_) => 1,
+        BodyKind::Rigid(_) | BodyKind::Point { .. } => 0,
     });
     chains.sum()
 }
@@ -165,6 +208,7 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
             "body": shift.body,
             "point": shift.point,
         })),
+        "remarks": remarks(mechanism, built),
         "faults": [],
     });
     if let Some(waypoints) = built.waypoints {
@@ -194,6 +238,9 @@ fn as_text(mechanism: &Mechanism, built: &Built) -> String {
     }
     for (what, value) in built.at_home() {
         text.push_str(&format!("  {what:<13}{value}\n"));
+    }
+    for remark in remarks(mechanism, built) {
+        text.push_str(&format!("  remark       {remark}\n"));
     }
     if let Some(waypoints) = built.waypoints.filter(|count| *count > 0) {
         text.push_str(&format!(

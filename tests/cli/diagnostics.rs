@@ -152,7 +152,7 @@ fn models_that_cannot_be_used() {
     let folder = folder_with_model();
     let path = |name: &str| folder.path().join(name);
     let model = std::fs::read_to_string(path("made/model.json")).expect("a model");
-    let other = model.replacen("\"format\":3", "\"format\":1", 1);
+    let other = model.replacen("\"format\":4", "\"format\":1", 1);
     assert_ne!(other, model);
     std::fs::write(path("other.json"), other).expect("a file");
     std::fs::write(path("cut.json"), &model[..40]).expect("a file");

@@ -10,7 +10,9 @@ use std::process::Command;
 fn without_times(output: &[u8]) -> Vec<String> {
     text(output)
         .lines()
-        .filter(|line| !line.contains("computed now"))
+        .filter(|line| {
+            !line.contains("computed now") && !line.starts_with("inverse dynamics takes")
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -218,7 +220,8 @@ fn progress_and_colours_on_a_terminal() {
         on_terminal(folder.path(), run, &[("TERM", "dumb")]),
     ];
     for shown in hidden {
-        assert!(!shown.contains("refining"), "{shown:?}");
+        // On a slow machine a line of its own may say after a while what takes long.
+        assert!(!shown.contains("\r\x1b[K"), "{shown:?}");
     }
     let colour = "\x1b[3";
     let coloured = on_terminal(folder.path(), "validate absent.toml", &[]);
@@ -227,45 +230,30 @@ fn progress_and_colours_on_a_terminal() {
     assert!(plain.contains("absent.toml") && !plain.contains(colour));
 }
 
-/// Figures of the warning are those of the header; a model that keeps its digits gets none.
+/// Rigid or flexible, a model keeps its digits under forces on its actuators: headers say so, and nothing
+/// is warned of.
 #[test]
-fn single_precision_that_costs_digits_is_warned_of() {
+fn single_precision_keeps_the_digits_of_accelerations() {
     let folder = folder();
-    let said = |mechanism: &str, more: &[&str]| {
-        let file = data(mechanism);
+    for mechanism in ["orthoglide", "four_bar"] {
+        let file = data(&format!("{mechanism}.toml"));
         let made = reduce(
             folder.path(),
             &[file.to_str().expect("a path"), "-o", "made"],
         );
         assert_eq!(made.status.code(), Some(0), "{mechanism}");
-        let mut words = vec!["export", "made/model.json", "--format", "c", "--single"];
-        words.extend(["-o", "single"].iter().chain(more));
-        let output = reduce(folder.path(), &words);
+        let words = ["export", "made/model.json", "--format", "c", "--single"];
+        let output = reduce(folder.path(), &[&words[..], &["-o", mechanism]].concat());
         assert_eq!(output.status.code(), Some(0), "{mechanism}");
-        text(&output.stderr)
-    };
-    assert_eq!(said("orthoglide.toml", &[]), "");
-    assert_eq!(said("four_bar.toml", &["--quiet"]), "");
-    let warning = said("four_bar.toml", &[]);
-    let header = folder.path().join("single/four_bar.h");
-    let header = std::fs::read_to_string(header).expect("a header");
-    let line = header
-        .lines()
-        .find(|l| l.starts_with(" *   forward_dynamics "));
-    let figure = line
-        .and_then(|l| l.split_whitespace().nth(2))
-        .expect("a figure");
-    assert!(warning.starts_with("warning: "), "{warning}");
-    assert!(
-        warning.contains(&format!(
-            "forward_dynamics by {figure} of the largest value"
-        )),
-        "{warning}"
-    );
-    assert!(
-        warning.contains("forces and outputs only, or export without --single"),
-        "{warning}"
-    );
+        assert_eq!(text(&output.stderr), "", "{mechanism}");
+        let header = folder.path().join(format!("{mechanism}/{mechanism}.h"));
+        let header = std::fs::read_to_string(header).expect("a header");
+        let stated = header
+            .lines()
+            .find_map(|l| l.strip_prefix(" *   forward_dynamics "));
+        let stated: f64 = stated.map_or(1.0, |s| s.trim().parse().expect("a number"));
+        assert!(stated < 1e-4, "{mechanism}: {stated}");
+    }
 }
 
 #[test]
@@ -336,12 +324,13 @@ fn names_and_texts_do_not_command_the_terminal() {
 fn a_check_that_compares_nothing_has_not_passed() {
     let folder = crate::support::folder();
     let path = folder.path().join("four_bar.toml");
-    let mut mechanism = std::fs::read_to_string(&path).expect("a file");
-    mechanism
-        .push_str("\n[domain]\ninequalities = [{ coefficients = { theta = 1 }, at_least = 0 }]\n");
-    std::fs::write(&path, mechanism).expect("a file");
+    let mechanism = std::fs::read_to_string(&path).expect("a file");
+    // The crank cannot turn so far: where it is stuck there is no model.
+    let wide = mechanism.replace("range = [-1.75, 1.75]", "range = [-3.1, 3.1]");
+    assert_ne!(wide, mechanism);
+    std::fs::write(&path, wide).expect("a file");
     let made = reduce(folder.path(), &["four_bar.toml", "-o", "made", "--fresh"]);
-    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert_eq!(made.status.code(), Some(1), "{}", text(&made.stderr));
     let mut nothing = 0;
     for seed in 1..=8 {
         let seed = seed.to_string();
@@ -355,5 +344,5 @@ fn a_check_that_compares_nothing_has_not_passed() {
             assert_eq!(output.status.code(), Some(1));
         }
     }
-    assert!(nothing > 0, "every seed was inside");
+    assert!(nothing > 0, "every seed has a model");
 }

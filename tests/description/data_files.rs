@@ -18,9 +18,9 @@ fn drawn(mechanism: &Mechanism, at: &Attachment) -> Frame {
         BodyRef::Ground => Frame::identity(),
         BodyRef::Body(id) => {
             let body = &mechanism.bodies[id.0];
-            match &body.kind {
-                BodyKind::Beam(chain) => body.frame.compose(&chain.nodes[at.node]),
-                _ => body.frame,
+            match body.kind.flexible_nodes() {
+                Some(nodes) => body.frame.compose(&nodes[at.node]),
+                None => body.frame,
             }
         }
     };
@@ -34,6 +34,7 @@ fn total_mass(mechanism: &Mechanism) -> f64 {
         .map(|body| match &body.kind {
             BodyKind::Rigid(inertia) => inertia.mass,
             BodyKind::Point { mass } => *mass,
+            BodyKind::Superelement(own) => own.properties.mass,
             BodyKind::Beam(chain) => {
                 chain.section.mass_per_length * chain.lengths.iter().sum::<f64>()
             }

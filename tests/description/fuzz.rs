@@ -46,6 +46,7 @@ fn finite(mechanism: &Mechanism) {
                 assert!(rigid.inertia.iter().all(|value| value.is_finite()));
             }
             BodyKind::Point { mass } => assert!(*mass >= 0.0 && mass.is_finite()),
+            BodyKind::Superelement(own) => own.nodes.iter().for_each(frame),
             BodyKind::Beam(chain) => {
                 chain.nodes.iter().for_each(frame);
                 assert_eq!(chain.nodes.len(), chain.lengths.len() + 1);

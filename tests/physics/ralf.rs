@@ -51,6 +51,7 @@ fn the_structure_weighs_45_kg() {
     let bodies = mechanism.bodies.iter().map(|body| match &body.kind {
         BodyKind::Rigid(inertia) => inertia.mass,
         BodyKind::Point { mass } => *mass,
+        BodyKind::Superelement(own) => own.properties.mass,
         BodyKind::Beam(chain) => chain.section.mass_per_length * chain.lengths.iter().sum::<f64>(),
     });
     let lumped = (mechanism.point_masses.iter())

@@ -7,7 +7,11 @@ mod energy;
 mod energy_drift;
 mod generated;
 mod interruption;
+mod kinds;
+mod limits;
 mod runtime;
+mod scan;
+mod serial;
 mod support;
 #[path = "../../exporters/tests/support/tools.rs"]
 mod tools;

@@ -15,8 +15,9 @@ function closureError() {
   let worst = 0;
   DATA.lines.forEach((line, l) => {
     const exact = entries.map((e) => unpack(e.full[l]));
+    const parts = unpack(line.parts);
     for (let i = 0; i < exact[0].length; i++) {
-      const part = i / (exact[0].length - 1);
+      const part = parts[i];
       const point = line.from.map((v, k) => v + part * (line.to[k] - v));
       if (!Number.isFinite(exact[0][i])) continue;
       if (!kinematics.moveTo(mechanismTheta(point))) return Infinity;

@@ -26,10 +26,9 @@ fn lines_hold_exact_coefficients_and_the_errors_there() {
     let mut work = Workspace::default();
     let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
     for line in &survey.lines {
-        let last = (line.points.len() - 1) as f64;
-        for (i, point) in line.points.iter().enumerate() {
+        for (part, point) in line.parts.iter().zip(&line.points) {
             let point = point.as_ref().expect("the whole domain has a model");
-            let exact = local.evaluate(&line.at(i as f64 / last)).expect("inside");
+            let exact = local.evaluate(&line.at(*part)).expect("inside");
             assert_eq!(point.mass, exact.mass);
             assert_eq!(point.gyroscopic, exact.gyroscopic());
             assert_eq!(point.positions, exact.outputs[0].position);
@@ -71,4 +70,30 @@ fn shapes_are_those_of_the_modes() {
     let places = &survey.shapes.axes[0].places;
     assert_eq!(places.len(), 33);
     assert_eq!(survey.shapes.axes[0].shapes[16], survey.shapes.base);
+}
+
+/// On samples the fit is exact, and a chart of errors would show teeth down to rounding.
+#[test]
+fn errors_are_measured_between_samples_and_on_the_peak() {
+    let (_, _, survey) = surveyed("four_bar.toml");
+    let line = &survey.lines[0];
+    assert_eq!(line.parts.len(), line.points.len());
+    assert!(line.parts.is_sorted());
+    for point in line.points.iter().flatten() {
+        for (block, error) in &point.errors {
+            assert!(*error > 1e-8, "{block:?}: {error}");
+        }
+    }
+    // The loaded point is nearly blocked at θ = 0.80: its stiffness has a narrow peak there.
+    let n = 7;
+    let peak = |at: &[f64]| at[n + 1];
+    let exact = line.points.iter().flatten().map(|p| peak(&p.stiffness));
+    let highest = exact.fold(0.0, f64::max);
+    let near = line.parts.iter().zip(&line.points);
+    let at = near.filter(|(_, p)| p.as_ref().is_some_and(|p| peak(&p.stiffness) == highest));
+    let theta = at
+        .map(|(part, _)| line.at(*part)[0])
+        .next()
+        .expect("a peak");
+    assert!((theta - 0.80).abs() < 0.02, "{theta}");
 }

@@ -121,10 +121,7 @@ fn replace(
 }
 
 fn nodes(mechanism: &Mechanism) -> usize {
-    let count = |kind: &BodyKind| match kind {
-        BodyKind::Beam(chain) => chain.nodes.len(),
-        _ => 1,
-    };
+    let count = |kind: &BodyKind| kind.flexible_nodes().map_or(1, <[_]>::len);
     mechanism.bodies.iter().map(|body| count(&body.kind)).sum()
 }
 

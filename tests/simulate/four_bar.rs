@@ -16,27 +16,48 @@ use std::sync::OnceLock;
 /// The scenario of `data/scenarios`, and its full model in time.
 fn full_run() -> &'static (Scenario, Record) {
     static RUN: OnceLock<(Scenario, Record)> = OnceLock::new();
-    RUN.get_or_init(|| {
-        let path = Path::new("data/scenarios/four_bar_point_to_point.toml");
-        let scenario = scenario::load(path).unwrap();
-        let local = MechanismModel::new(&scenario.mechanism).unwrap();
-        let mut record = Record::full(&scenario);
-        full::simulate(
-            local.reducer(),
-            &scenario.drives,
-            &scenario.initial,
-            &scenario.full,
-            &mut |instant| {
-                if instant.sample {
-                    let rigid = rigid_outputs(local.reducer(), &instant.theta).unwrap();
-                    record.add_full(instant, &rigid, None);
-                }
-                ControlFlow::Continue(())
-            },
-        )
-        .unwrap();
-        (scenario, record)
-    })
+    RUN.get_or_init(|| full_record(Path::new(SCENARIO)))
+}
+
+const SCENARIO: &str = "data/scenarios/four_bar_point_to_point.toml";
+
+/// The full model of a scenario in time.
+fn full_record(path: &Path) -> (Scenario, Record) {
+    let scenario = scenario::load(path).unwrap();
+    let local = MechanismModel::new(&scenario.mechanism).unwrap();
+    let mut record = Record::full(&scenario);
+    full::simulate(
+        local.reducer(),
+        &scenario.drives,
+        &scenario.initial,
+        &scenario.full,
+        &mut |instant| {
+            if instant.sample {
+                let rigid = rigid_outputs(local.reducer(), &instant.theta).unwrap();
+                record.add_full(instant, &rigid, None);
+            }
+            ControlFlow::Continue(())
+        },
+    )
+    .unwrap();
+    (scenario, record)
+}
+
+/// The same coupler from a finite-element program moves like the one of beams.
+#[test]
+fn a_coupler_of_finite_elements_moves_like_one_of_beams() {
+    let text = std::fs::read_to_string(SCENARIO).unwrap().replace(
+        "../four_bar.toml",
+        "DATA/reference/superelements/four_bar.toml",
+    );
+    let (_folder, path) = scenario_file("solid.toml", &text);
+    let (_, solid) = full_record(&path);
+    let found = compare(&full_run().1, &solid);
+    for group in ["deflection_B", "force.theta"] {
+        let difference = found.iter().find(|d| d.name == group).unwrap().max;
+        assert!(difference < 1e-3, "{group}: {difference:e}");
+        assert!(difference > 0.0, "{group}: two different models");
+    }
 }
 
 fn differences(model: &ReducedModel) -> Vec<Difference> {

@@ -2,8 +2,11 @@
 //! simulate`.
 
 mod bad_input;
+mod closed_loop;
 mod command;
+mod fast;
 mod four_bar;
+mod linear;
 mod path;
 mod products;
 mod ralf;

@@ -28,6 +28,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "equations_direct.c",
         include_str!("../../templates/c/equations_direct.c.j2"),
     ),
+    ("tangent.c", include_str!("../../templates/c/tangent.c.j2")),
     ("motion.c", include_str!("../../templates/c/motion.c.j2")),
     (
         "parameters.c",
@@ -126,13 +127,25 @@ pub(crate) fn c_names(prefix: &str) -> Vec<String> {
 
 /// The folder of C source: header, source and its tables, self-test, example, CMake file and README.
 pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
+    let (prefix, facts, _) = c_values(model, options)?;
+    named(&prefix)
+        .into_iter()
+        .map(|(name, template)| Ok((name, render(TEMPLATES, template, &facts, &prefix)?)))
+        .collect()
+}
+
+/// Prefix, the values that templates of C name, and a bound on the eigenvalues of the linearised model [1/s].
+pub(crate) fn c_values(
+    model: &ReducedModel,
+    options: &ExportOptions,
+) -> Result<(String, Value, f64), WriteError> {
     let plan = code_plan(model)?;
     let prefix = prefix(&model.layout.name, options)?;
     let text = Printer {
         single: options.single,
         suffix: "f",
     };
-    let shared = facts(model, &plan, &prefix, text, &Costs::new(&plan))?;
+    let (shared, fastest) = facts(model, &plan, &prefix, text, &Costs::new(&plan))?;
     let functions: Vec<Value> = FUNCTIONS
         .iter()
         .filter(|f| f.0 != "outputs" || plan.n_outputs > 0)
@@ -140,22 +153,22 @@ pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFi
             context! { name, parameters, arguments, comment }
         })
         .collect();
-    let (real, root, limit) = if options.single {
-        ("float", "sqrtf", "FLT")
+    let (real, [root, cos, sin], limit) = if options.single {
+        ("float", ["sqrtf", "cosf", "sinf"], "FLT")
     } else {
-        ("double", "sqrt", "DBL")
+        ("double", ["sqrt", "cos", "sin"], "DBL")
     };
     let facts = context! {
         functions,
         target => target(&prefix),
         real,
         sqrt => root,
+        cos,
+        sin,
+        called => if plan.waves.is_empty() { root.to_owned() } else { format!("{root}`, `{cos}` and `{sin}") },
         real_max => format!("{limit}_MAX"),
         real_epsilon => format!("{limit}_EPSILON"),
         ..shared
     };
-    named(&prefix)
-        .into_iter()
-        .map(|(name, template)| Ok((name, render(TEMPLATES, template, &facts, &prefix)?)))
-        .collect()
+    Ok((prefix, facts, fastest))
 }

@@ -9,7 +9,7 @@ use kernel::{Entry, Form, Group};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
 use reducer::reduced_model::plan::Plan;
-use reducer::reduced_model::{Continuity, ModelForm, ReducedModel};
+use reducer::reduced_model::{Continuity, LargestError, ModelForm, ReducedModel, Stiffening};
 use std::collections::BTreeMap;
 
 /// Entries of a list up to which C has a statement for each of them instead of a loop.
@@ -36,7 +36,7 @@ pub(crate) fn prefix(name: &str, options: &ExportOptions) -> Result<String, Writ
 }
 
 /// Renders named templates with the facts of a model.
-pub(super) fn render(
+pub(crate) fn render(
     templates: &[(&'static str, &'static str)],
     wanted: &'static str,
     facts: &Value,
@@ -68,14 +68,14 @@ pub(super) fn render(
     Ok(named.into_bytes())
 }
 
-/// Everything that C and Rust templates share.
+/// Everything that C and Rust templates share, and a bound on the eigenvalues of the linearised model [1/s].
 pub(super) fn facts(
     model: &ReducedModel,
     plan: &Plan,
     prefix: &str,
     text: Printer,
     costs: &cost::Costs,
-) -> Result<Value, WriteError> {
+) -> Result<(Value, f64), WriteError> {
     let layout = &model.layout;
     let domain = &layout.domain;
     let sampled = samples::sample(model)?;
@@ -95,6 +95,11 @@ pub(super) fn facts(
         .periodic
         .iter()
         .map(|&p| i32::from(p).to_string())
+        .collect();
+    let waves: Vec<String> = plan
+        .waves
+        .iter()
+        .map(|&w| i32::from(w).to_string())
         .collect();
     let periodic_places: Vec<String> = (0..domain.periodic.len())
         .filter(|&k| domain.periodic[k])
@@ -118,6 +123,10 @@ pub(super) fn facts(
         factor_places => factor_places(plan),
         written_out => WRITTEN_OUT,
         any_periodic => domain.periodic.contains(&true),
+        any_waves => !plan.waves.is_empty(),
+        all_waves => !plan.waves.is_empty() && plan.waves.iter().all(|&w| w),
+        theta_waves => waves.join(", "),
+        per_angle => context! { dynamics => text.real(1.0)?, motion => text.real(0.5)? },
         theta_periodic => periodic.join(", "),
         periodic_places => periodic_places.join(", "),
         theta_lower => text.list(&domain.lower)?,
@@ -133,12 +142,17 @@ pub(super) fn facts(
         n_loaded => plan.n_loaded,
         degrees => plan.degrees(),
         lagrangian => plan.form == Form::Lagrangian,
+        stiffening => match layout.stiffening {
+            Stiffening::None => None,
+            Stiffening::Loads => Some("gravity and loads"),
+            Stiffening::All => Some("gravity, loads, rates and accelerations"),
+        },
         has_turn => plan.has_turn(),
         feedforward_iterations => kernel::ITERATIONS,
         constant_bytes => cost::constant_bytes(plan, text.single),
         stack_bytes => costs.stack_bytes(text.single),
         costs => costs.lines(),
-        stable_step => stable_step(&sampled),
+        stable_step => sampled.fastest.step(),
         points => text.points(&sampled)?,
         tested_boxes => samples::tested_boxes(model.boxes.len()),
         test_rate => text.list(&sampled.rate)?,
@@ -154,11 +168,11 @@ pub(super) fn facts(
     } else {
         Vec::new()
     };
-    let loss = format!("{:.1e}", sampled.condition);
-    let about = context! { single_errors, loss, ..about(model, prefix)? };
+    let about = context! { single_errors, ..about(model, prefix)? };
     let numbers = text.numbers()?;
     let parameters = text.parameters(model, plan)?;
-    Ok(context! { ..places, ..sizes, ..about, ..parameters, ..numbers })
+    let all = context! { ..places, ..sizes, ..about, ..parameters, ..numbers };
+    Ok((all, sampled.fastest.rate))
 }
 
 /// Names, provenance and accuracy.
@@ -191,8 +205,23 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         .provenance
         .errors
         .iter()
-        .map(|e| format!("{:<12} {:.3e} {:.3e}", e.block.name(), e.mean, e.max))
+        .map(|e| {
+            let found = model.provenance.largest_of(e.block);
+            let found = found.map_or(String::new(), |l| {
+                format!(" {:.3e} at {}", l.largest, shortened(&l.theta))
+            });
+            format!("{:<12} {:.3e} {:.3e}{found}", e.block.name(), e.mean, e.max)
+        })
         .collect();
+    let in_units = |e: &LargestError| {
+        comment(&format!(
+            "{} at {}",
+            e.in_words(layout),
+            shortened(&e.theta)
+        ))
+    };
+    let absolute: Vec<String> = model.provenance.absolute().map(in_units).collect();
+    let jumps: Vec<String> = model.provenance.jumps.iter().map(in_units).collect();
     Ok(context! {
         prefix,
         upper => prefix.to_ascii_uppercase(),
@@ -209,6 +238,8 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         reached => model.provenance.reached,
         n_unproven => model.boxes.iter().filter(|b| model.lacks_proof(b)).count(),
         errors,
+        absolute,
+        jumps,
         coordinates => named(
             layout.coordinates.iter().map(|c| c.name.as_str()).collect(),
             layout.coordinates.iter().map(coordinate).collect(),
@@ -216,6 +247,11 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         outputs => plain(&layout.outputs),
         loaded => plain(&layout.loaded),
     })
+}
+
+/// θ with as many digits as a comment needs.
+fn shortened(theta: &[f64]) -> String {
+    format!("{theta:.4?}")
 }
 
 fn tree_depth(plan: &Plan) -> usize {
@@ -227,20 +263,6 @@ fn tree_depth(plan: &Plan) -> usize {
         }
     }
     depth.into_iter().max().unwrap_or(0)
-}
-
-/// What the explicit fixed-step integrator tolerates: |λ| dt ≤ 2.6 is inside its region.
-fn stable_step(sampled: &samples::Samples) -> String {
-    if sampled.fastest > 0.0 {
-        format!(
-            "{:.3e} s (fastest eigenvalue {:.4e} 1/s at {} configurations)",
-            2.6 / sampled.fastest,
-            sampled.fastest,
-            sampled.n_configurations
-        )
-    } else {
-        "not limited by the model: it has neither stiffness nor damping".to_owned()
-    }
 }
 
 /// Values and indices of every list by its name; empty lists are false in templates.
@@ -257,6 +279,7 @@ fn entry_map(plan: &Plan) -> BTreeMap<&'static str, Vec<Value>> {
 fn is_listed(plan: &Plan, group: Group) -> bool {
     match group {
         Group::Potential => false,
+        Group::Mass if plan.form == Form::Lagrangian => !plan.list(group).is_empty(),
         Group::Force | Group::Mass => plan.list(group).len() > WRITTEN_OUT,
         _ => !plan.list(group).is_empty(),
     }

@@ -50,10 +50,15 @@ pub(super) fn describe(group: Group) -> (&'static str, &'static str) {
             "mass_slope",
             "Entries (i, j) of U_k, which eta_k multiplies.",
         ),
+        Group::RateScale => ("rate_scale", "Entries (i, j) of B per eta_k eta_l, l >= k."),
         Group::StiffnessFactor => ("stiffness_factor", "Entries (i, j) of L, K = L L^T."),
         Group::DampingFactor => ("damping_factor", "Entries (i, j) of the factor of D."),
         Group::Mass => ("mass", "Entries (i, j) of M, j >= i."),
         Group::Gyroscopic => ("gyroscopic", "Entries h_ijk, k >= j."),
+        Group::MassCurvature => (
+            "mass_curvature",
+            "Second derivatives of M_ij by eta_k and eta_l, j >= i, l >= k.",
+        ),
         Group::Stiffness => ("stiffness", "Entries (i, j) of K, j >= i."),
         Group::Damping => ("damping", "Entries (i, j) of D, j >= i."),
         Group::Force => ("force", "Static force on coordinate i."),
@@ -67,9 +72,17 @@ pub(super) fn describe(group: Group) -> (&'static str, &'static str) {
             "gravity_force",
             "Force on coordinate i per unit of gravity along axis k.",
         ),
+        Group::GravityStiffness => (
+            "gravity_stiffness",
+            "Entries (i, j) of the stiffness per unit of gravity along axis k, j >= i.",
+        ),
         Group::Position => ("position", "Axis i of the position of output k."),
         Group::Quaternion => ("quaternion", "Entry i of the quaternion of output k."),
         Group::Amplitude => ("amplitude", "Row i of output k per modal coordinate j."),
+        Group::PositionCurvature => (
+            "position_curvature",
+            "Axis i of the position of output k per eta_j eta_l, l >= j.",
+        ),
         Group::LoadMap => ("load_map", "Displacement of loaded dof i per coordinate j."),
     }
 }

@@ -41,8 +41,14 @@ pub(super) fn comment(text: &str) -> String {
         .collect()
 }
 
+/// Text of a model inside XML and HTML: as in a comment, and nothing that is markup.
+pub(crate) fn plain(text: &str) -> String {
+    let is_markup = |c: char| "<>&\"'".contains(c);
+    comment(text).replace(is_markup, ".").replace("--", "..")
+}
+
 /// An identifier from a name; letters, digits and `_` stay.
-pub(super) fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     let mut out: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })

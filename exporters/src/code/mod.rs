@@ -14,10 +14,12 @@ mod reserved;
 mod rust;
 mod samples;
 mod single;
+mod stable;
 
 pub use c::c_files;
-pub(crate) use c::c_names;
-pub(crate) use facts::prefix;
+pub(crate) use c::{c_names, c_values};
+pub(crate) use facts::{prefix, render};
+pub(crate) use literal::{identifier, plain};
 pub use rust::rust_files;
 pub(crate) use rust::rust_names;
 

@@ -193,6 +193,7 @@ impl Printer {
                         Status::Clamped => 1,
                         Status::Undefined => 2,
                         Status::NotFinite => 3,
+                        Status::Bent => 4,
                     },
                 })
             })
@@ -250,6 +251,7 @@ impl Printer {
             converged => self.real(settled)?,
             near => self.real(near)?,
             modal_width => self.real(1.0 / 64.0)?,
+            smallest_scale => self.real(kernel::SMALLEST_SCALE)?,
             series_terms => 14,
             overflow => self.real(if self.single { 1e30 } else { 1e300 })?,
         })

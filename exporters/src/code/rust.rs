@@ -122,7 +122,7 @@ pub fn rust_files(
         suffix: "",
     };
     let costs = Costs::new(&plan);
-    let shared = facts(model, &plan, &prefix, text, &costs)?;
+    let (shared, _) = facts(model, &plan, &prefix, text, &costs)?;
     let functions: Vec<Value> = FUNCTIONS
         .iter()
         .filter(|f| f[0] != "outputs" || plan.n_outputs > 0)
@@ -232,6 +232,7 @@ fn table_facts(plan: &Plan, text: Printer, costs: &Costs) -> Result<Value, Write
         tree => lines(nodes.into_iter()),
         memory => [sizes("", &costs.without), sizes("_P", &costs.with)].concat(),
         periodic => format!("{:?}", model.periodic).trim_matches(['[', ']']),
+        waves => format!("{:?}", model.waves).trim_matches(['[', ']']),
         inequalities => text.list(model.inequalities)?,
         n_box_numbers => plan.boxes.len(),
         boxes => text.rows(&plan.boxes, 2 * s)?,

@@ -1,7 +1,8 @@
 //! Numbers that the self-test and the header take from the evaluator.
 
+use super::stable::Fastest;
 use crate::WriteError;
-use reducer::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status, Workspace};
+use reducer::reduced_model::{Evaluator, ReducedModel, Status, Workspace};
 
 /// One point of the self-test.
 #[derive(Debug, Clone)]
@@ -20,16 +21,12 @@ pub(super) struct Samples {
     /// Rates and accelerations of all points.
     pub rate: Vec<f64>,
     pub accel: Vec<f64>,
-    /// How much larger errors of accelerations may be than those of forces.
-    pub condition: f64,
-    /// Bound on the eigenvalues of the linearised model [1/s]; 0 without stiffness and damping.
-    pub fastest: f64,
-    pub n_configurations: usize,
+    /// The fastest eigenvalue of the linearised model over the domain.
+    pub fastest: Fastest,
 }
 
 /// Boxes with a point of the self-test, at most.
 const SELF_TEST_BOXES: usize = 256;
-const CONFIGURATIONS: usize = 200;
 
 /// Samples a valid model.
 pub(super) fn sample(model: &ReducedModel) -> Result<Samples, WriteError> {
@@ -40,26 +37,12 @@ pub(super) fn sample(model: &ReducedModel) -> Result<Samples, WriteError> {
         points: Vec::new(),
         rate: numbers(2),
         accel: numbers(4),
-        condition: 1.0,
-        fastest: 0.0,
-        n_configurations: 0,
+        fastest: Fastest::default(),
     };
     for eta in test_configurations(model) {
         samples.add_point(&evaluator, eta, &mut work);
     }
-    let step = model.boxes.len().div_ceil(CONFIGURATIONS / 3).max(1);
-    for b in model.boxes.iter().step_by(step) {
-        for part in [0.0, 0.5, 1.0] {
-            let between = |(l, u): (&f64, &f64)| l + part * (u - l);
-            let theta: Vec<f64> = b.lower.iter().zip(&b.upper).map(between).collect();
-            if let Ok(c) = evaluator.coefficients(&theta, &mut work)
-                && c.status < Status::Undefined
-            {
-                samples.fastest = samples.fastest.max(fastest(&c, evaluator.n()));
-                samples.n_configurations += 1;
-            }
-        }
-    }
+    samples.fastest = Fastest::of(&evaluator, &mut work);
     Ok(samples)
 }
 
@@ -102,21 +85,14 @@ pub(super) fn pattern(i: usize) -> f64 {
 
 impl Samples {
     fn add_point(&mut self, evaluator: &Evaluator, eta: Vec<f64>, work: &mut Workspace) {
-        let (n, s) = (evaluator.n(), evaluator.n_rigid());
+        let n = evaluator.n();
         let (rate, accel) = (&self.rate, &self.accel);
         let mut force = vec![0.0; n];
         let status = evaluator.inverse_dynamics(&eta, rate, accel, &mut force, work);
         let outputs = evaluator.outputs(&eta, rate, work);
-        let coefficients = evaluator.coefficients(&eta[..s], work);
-        let (Ok(status), Ok((outputs, _)), Ok(c)) = (status, outputs, coefficients) else {
+        let (Ok(status), Ok((outputs, _))) = (status, outputs) else {
             return;
         };
-        if status < Status::Undefined {
-            let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-            let ratio = largest(&force) / (largest(&c.mass) * largest(accel));
-            let condition = condition(&c.mass, n) * ratio.max(1.0);
-            self.condition = self.condition.max(condition);
-        }
         let mut motion: Vec<f64> = outputs
             .iter()
             .flat_map(|o| o.position.iter().chain(&o.velocity).copied())
@@ -131,50 +107,8 @@ impl Samples {
     }
 }
 
-/// ‖M‖ ‖M⁻¹‖ in the Frobenius norm; 1 where M is not definite.
-fn condition(mass: &[f64], n: usize) -> f64 {
-    let Some(lower) = cholesky(mass, n) else {
-        return 1.0;
-    };
-    let square = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
-    let inverse: f64 = (0..n)
-        .map(|j| {
-            let mut unit = vec![0.0; n];
-            unit[j] = 1.0;
-            square(&solve(&lower, n, unit))
-        })
-        .sum();
-    (square(mass) * inverse).sqrt()
-}
-
-/// Bound on |λ| of λ² + μ λ + ω²: μ and ω² are the largest eigenvalues of M⁻¹D and M⁻¹K.
-fn fastest(c: &ModelCoefficients, n: usize) -> f64 {
-    let Some(lower) = cholesky(&c.mass, n) else {
-        return 0.0;
-    };
-    let omega_square = largest_eigenvalue(&lower, &c.stiffness, n);
-    let mu = largest_eigenvalue(&lower, &c.damping, n);
-    0.5 * (mu + (mu * mu + 4.0 * omega_square).sqrt())
-}
-
-/// Power iteration on M⁻¹A, A symmetric and semidefinite.
-fn largest_eigenvalue(lower: &[f64], a: &[f64], n: usize) -> f64 {
-    let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * pattern(i)).collect();
-    let mut value = 0.0;
-    for _ in 0..100 {
-        let scale = x.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if !(scale > 0.0 && scale.is_finite()) {
-            return 0.0;
-        }
-        x.iter_mut().for_each(|v| *v /= scale);
-        let product = (0..n).map(|i| (0..n).map(|j| a[i * n + j] * x[j]).sum());
-        x = solve(lower, n, product.collect());
-        value = x.iter().map(|v| v * v).sum::<f64>().sqrt();
-    }
-    value
-}
-
-fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
+/// Lower factor of a definite matrix.
+pub(super) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut l = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..=i {
@@ -193,7 +127,8 @@ fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     Some(l)
 }
 
-fn solve(l: &[f64], n: usize, mut x: Vec<f64>) -> Vec<f64> {
+/// x of L Lᵀ x = b.
+pub(super) fn solve(l: &[f64], n: usize, mut x: Vec<f64>) -> Vec<f64> {
     for i in 0..n {
         let sum: f64 = (0..i).map(|k| l[i * n + k] * x[k]).sum();
         x[i] = (x[i] - sum) / l[i * n + i];

@@ -118,6 +118,47 @@ impl Reader {
         .collect()
     }
 
+    fn largest(&mut self, paths: [&str; 6], s: usize) -> Read<Vec<LargestError>> {
+        let (of, index) = (self.text(paths[0]), self.integer(paths[1]));
+        let index = counts(&index, paths[1])?;
+        let [mean, error, theta, motion] = [2, 3, 4, 5].map(|i| self.real(paths[i]));
+        for (path, found, width) in [
+            (paths[1], index.len(), 1),
+            (paths[2], mean.len(), 1),
+            (paths[3], error.len(), 1),
+            (paths[4], theta.len(), s),
+            (paths[5], motion.len(), 2 * s),
+        ] {
+            same_length(path, found, width.saturating_mul(of.len()))?;
+        }
+        of.into_iter()
+            .enumerate()
+            .map(|(i, of)| {
+                let (output, coordinate) = (index[i], index[i]);
+                let block = Block::ALL.get(index[i]).copied();
+                let quantity = match (of.as_str(), block) {
+                    ("block", Some(block)) => Quantity::Block { block },
+                    ("position", _) => Quantity::Position { output },
+                    ("orientation", _) => Quantity::Orientation { output },
+                    ("force", _) => Quantity::Force { coordinate },
+                    _ => return Err(refuse(paths[0], format!("`{of}`"))),
+                };
+                let moving = |at: usize| match quantity.has_motion() {
+                    true => motion[at..at + s].to_vec(),
+                    false => Vec::new(),
+                };
+                Ok(LargestError {
+                    quantity,
+                    mean: mean[i],
+                    largest: error[i],
+                    theta: theta[i * s..(i + 1) * s].to_vec(),
+                    rate: moving(2 * s * i),
+                    accel: moving(2 * s * i + s),
+                })
+            })
+            .collect()
+    }
+
     fn tree(&mut self, s: usize) -> Read<Vec<TreeNode>> {
         let (kind, axis, low, high) = (
             self.integer("tree/kind"),
@@ -177,6 +218,7 @@ impl Reader {
                 let theta = place.to_vec();
                 match name.as_str() {
                     "outside" => Ok(DropReason::Outside),
+                    "unfinished" => Ok(DropReason::Unfinished),
                     "cut" => {
                         let counts = counts(samples, "tree/reason_samples")?;
                         Ok(DropReason::Cut {
@@ -242,13 +284,19 @@ pub(super) fn to_model(content: Content) -> Read<ReducedModel> {
         dynamics: r.components(["components/dynamics_quantity", "components/dynamics_index"])?,
         outputs: r.components(["components/outputs_quantity", "components/outputs_index"])?,
     };
+    let functions: Read<_> = r
+        .text("layout/functions")
+        .into_iter()
+        .map(|name| named(name, "layout/functions"))
+        .collect();
     let tree = r.tree(layout.n_rigid)?;
     let boxes = read_boxes(&mut r, layout.n_rigid, &components)?;
-    let (continuity, provenance) = read_provenance(&mut r)?;
+    let (continuity, provenance) = read_provenance(&mut r, layout.n_rigid)?;
     Ok(ReducedModel {
         format: FORMAT,
         layout,
         form: named(form, "layout/form")?,
+        functions: functions?,
         components,
         tree,
         boxes,
@@ -318,6 +366,10 @@ fn read_layout(r: &mut Reader) -> Read<ModelLayout> {
         },
         full_dofs,
         parameters: read_parameters(r)?,
+        stiffening: match r.text("layout/stiffening").pop() {
+            Some(word) => named(word, "layout/stiffening")?,
+            None => Stiffening::None,
+        },
     })
 }
 
@@ -421,7 +473,7 @@ fn read_settings(r: &mut Reader) -> Read<SettingsRecord> {
     })
 }
 
-fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
+fn read_provenance(r: &mut Reader, s: usize) -> Read<(Continuity, Provenance)> {
     let [class] = r.texts("provenance/continuity")?;
     let jump = r.real("provenance/largest_jump");
     let continuity = match (class.as_str(), jump.as_slice()) {
@@ -438,17 +490,21 @@ fn read_provenance(r: &mut Reader) -> Read<(Continuity, Provenance)> {
         "provenance/routed_samples",
     )?;
     same_length("provenance/reached", reached.len(), 1)?;
+    let cut = r.text("provenance/cut_short").into_iter().next();
     let provenance = Provenance {
         tool,
         input_hash,
         settings: read_settings(r)?,
         reached: reached[0],
         routed_samples: routed.first().copied().unwrap_or(0),
+        cut_short: cut.map(|c| named(c, "provenance/cut_short")).transpose()?,
         errors: r.errors([
             "provenance/error_block",
             "provenance/error_mean",
             "provenance/error_max",
         ])?,
+        largest: r.largest(super::encode::LARGEST, s)?,
+        jumps: r.largest(super::encode::JUMPS, s)?,
     };
     Ok((continuity, provenance))
 }

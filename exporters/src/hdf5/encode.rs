@@ -70,6 +70,49 @@ impl Writer {
     }
 }
 
+/// Paths of a list of largest errors.
+pub(super) const LARGEST: [&str; 6] = [
+    "provenance/largest_of",
+    "provenance/largest_index",
+    "provenance/largest_mean",
+    "provenance/largest_error",
+    "provenance/largest_theta",
+    "provenance/largest_motion",
+];
+/// Paths of a list of jumps.
+pub(super) const JUMPS: [&str; 6] = [
+    "provenance/jump_of",
+    "provenance/jump_index",
+    "provenance/jump_mean",
+    "provenance/jump_error",
+    "provenance/jump_theta",
+    "provenance/jump_motion",
+];
+
+impl Writer {
+    fn largest(&mut self, paths: [&str; 6], entries: &[LargestError], s: usize) {
+        let place = |e: &LargestError| match e.quantity {
+            Quantity::Block { block } => ("block", block as usize),
+            Quantity::Position { output } => ("position", output),
+            Quantity::Orientation { output } => ("orientation", output),
+            Quantity::Force { coordinate } => ("force", coordinate),
+        };
+        let motion = |e: &LargestError| match e.quantity.has_motion() {
+            true => [&e.rate[..], &e.accel[..]].concat(),
+            false => vec![0.0; 2 * s],
+        };
+        let of = entries.iter().map(place);
+        self.text(paths[0], of.clone().map(|p| p.0.to_owned()).collect());
+        self.integer(paths[1], of.map(|p| p.1 as i64).collect());
+        self.real(paths[2], entries.iter().map(|e| e.mean).collect());
+        self.real(paths[3], entries.iter().map(|e| e.largest).collect());
+        let theta = entries.iter().flat_map(|e| e.theta.clone()).collect();
+        self.add(paths[4], Array::Real(theta), Some(s));
+        let motions = entries.iter().flat_map(motion).collect();
+        self.add(paths[5], Array::Real(motions), Some(2 * s));
+    }
+}
+
 /// Serialised name of an enum's variant.
 fn variant(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
@@ -180,6 +223,10 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
         "layout/periodic",
         domain.periodic.iter().map(|&p| i64::from(p)).collect(),
     );
+    w.text(
+        "layout/functions",
+        model.functions.iter().map(variant).collect(),
+    );
     let inequalities = &domain.inequalities;
     let coefficients = inequalities
         .iter()
@@ -193,6 +240,11 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
     w.real(
         "layout/inequality_bound",
         inequalities.iter().map(|i| i.bound).collect(),
+    );
+    let stiffening = Some(layout.stiffening).filter(|s| !s.is_none());
+    w.text(
+        "layout/stiffening",
+        stiffening.iter().map(variant).collect(),
     );
     let p = &layout.parameters;
     w.real("layout/gravity", p.gravity.to_vec());
@@ -238,6 +290,7 @@ fn write_reasons<'m>(w: &mut Writer, reasons: impl Iterator<Item = &'m DropReaso
     for reason in reasons {
         let (name, counts, failure) = match reason {
             DropReason::Outside => ("outside", None, None),
+            DropReason::Unfinished => ("unfinished", None, None),
             DropReason::Cut {
                 samples,
                 needed,
@@ -279,6 +332,8 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
             .into_iter()
             .collect(),
     );
+    let cut = p.cut_short.iter().map(|c| c.name().to_owned());
+    w.text("provenance/cut_short", cut.collect());
     let s = &p.settings;
     let (basis, degree) = match s.basis {
         BasisRecord::Quadratic => ("quadratic", None),
@@ -311,4 +366,6 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
         ],
         &errors,
     );
+    w.largest(LARGEST, &p.largest, model.layout.n_rigid);
+    w.largest(JUMPS, &p.jumps, model.layout.n_rigid);
 }

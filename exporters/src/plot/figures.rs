@@ -5,7 +5,7 @@ use crate::WriteError;
 use crate::report::{
     Block, LineSpec, ReducedLine, block_curves, coordinate_label, evaluate, lines,
 };
-use reducer::reduced_model::{BoxModel, ReducedModel};
+use reducer::reduced_model::{BoxModel, ReducedModel, readable};
 use reducer::survey::{ExactPoint, Survey};
 
 /// Entries of a block in one panel: as many as there are colours.
@@ -101,13 +101,24 @@ fn line_axis(model: &ReducedModel, spec: &LineSpec) -> Axis {
 /// Values over evenly spaced points of a line.
 fn on_line(spec: &LineSpec, values: impl ExactSizeIterator<Item = f64>) -> Vec<[f64; 2]> {
     let last = values.len().saturating_sub(1).max(1) as f64;
+    let places = values.enumerate().map(|(i, v)| (i as f64 / last, v));
+    along(spec, places)
+}
+
+/// Values at the points where the full model was looked at.
+fn at_points(spec: &LineSpec, value: impl Fn(&Option<ExactPoint>) -> f64) -> Vec<[f64; 2]> {
+    let values = spec.line.points.iter().map(value);
+    along(spec, spec.line.parts.iter().copied().zip(values))
+}
+
+/// Values at parts of the way over the line's coordinate, or over the part of a diagonal.
+fn along(spec: &LineSpec, values: impl Iterator<Item = (f64, f64)>) -> Vec<[f64; 2]> {
     let (from, to) = match spec.line.axis {
         Some(k) => (spec.line.from[k], spec.line.to[k]),
         None => (0.0, 1.0),
     };
     values
-        .enumerate()
-        .map(|(i, v)| [from + (to - from) * i as f64 / last, v])
+        .map(|(part, v)| [from + (to - from) * part, v])
         .collect()
 }
 
@@ -142,7 +153,7 @@ fn frequency_panels(
             let exact = |p: &Option<ExactPoint>| {
                 p.as_ref().map_or(f64::NAN, |p| of(&p.frequencies_hz, mode))
             };
-            let points = on_line(spec, spec.line.points.iter().map(exact));
+            let points = at_points(spec, exact);
             curves.push(Curve {
                 label: if mode == 0 && !points.is_empty() {
                     "full model".into()
@@ -198,7 +209,7 @@ fn error_panel(model: &ReducedModel, spec: &LineSpec) -> Panel {
         };
         Curve {
             label: block.name().to_owned(),
-            points: on_line(spec, spec.line.points.iter().map(error)),
+            points: at_points(spec, error),
             stroke: Stroke::Solid,
             colour: i,
         }
@@ -338,16 +349,6 @@ fn box_panels(model: &ReducedModel) -> Vec<Panel> {
         .collect()
 }
 
-/// Four significant digits.
-fn short(value: f64) -> String {
-    if (1e-3..1e5).contains(&value) {
-        let digits = (3 - value.log10().floor() as i32).max(0) as usize;
-        format!("{value:.digits$}")
-    } else {
-        format!("{value:.3e}")
-    }
-}
-
 fn coefficient_panels(
     model: &ReducedModel,
     lines: &[LineSpec],
@@ -363,7 +364,7 @@ fn coefficient_panels(
             let scaled = |list: &[f64]| on_line(spec, list.iter().map(|v| v / size));
             let unit = if entry.unit == "1" { "" } else { &entry.unit };
             curves.push(Curve {
-                label: format!("{} / {} {unit}", entry.label, short(size))
+                label: format!("{} / {} {unit}", entry.label, readable(size))
                     .trim_end()
                     .to_owned(),
                 points: scaled(&entry.reduced[0]),
@@ -371,9 +372,11 @@ fn coefficient_panels(
                 colour,
             });
             if !entry.full[0].is_empty() {
+                let values = entry.full[0].iter().map(|v| v / size);
+                let points = along(spec, spec.line.parts.iter().copied().zip(values));
                 curves.push(Curve {
                     label: String::new(),
-                    points: scaled(&entry.full[0]),
+                    points,
                     stroke: Stroke::Circles,
                     colour,
                 });

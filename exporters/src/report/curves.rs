@@ -185,7 +185,7 @@ pub(crate) fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSp
     if let Some(survey) = survey {
         let spec = |line: &Line| LineSpec {
             line: line.clone(),
-            points: FINER * (line.points.len() - 1) + 1,
+            points: FINER * line.points.len() + 1,
         };
         return survey.lines.iter().map(spec).collect();
     }
@@ -201,6 +201,7 @@ pub(crate) fn lines(model: &ReducedModel, survey: Option<&Survey>) -> Vec<LineSp
                 axis: Some(k),
                 from,
                 to,
+                parts: Vec::new(),
                 points: Vec::new(),
             };
             LineSpec {

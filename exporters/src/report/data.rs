@@ -37,6 +37,7 @@ pub(super) fn gather(
         "criterion": model.provenance.settings.criterion,
         "tree": model.tree,
         "boxes": model.boxes.iter().map(box_facts).collect::<Vec<_>>(),
+        "mode_hz": mode_frequencies_hz(model, &base)?,
         "motion": motion(model),
         "lines": lines.iter().map(|l| line_facts(model, l)).collect::<Vec<_>>(),
         "blocks": Block::ALL
@@ -93,7 +94,7 @@ fn box_facts(b: &BoxModel) -> Value {
     })
 }
 
-/// Polynomials of the outputs' positions and amplitudes.
+/// Functions of the outputs' positions and amplitudes.
 fn motion(model: &ReducedModel) -> Value {
     let wanted = |c: &Component| {
         let (group, [row, ..]) = c.place();
@@ -110,6 +111,7 @@ fn motion(model: &ReducedModel) -> Value {
     });
     json!({
         "components": columns.iter().map(|&c| list[c]).collect::<Vec<_>>(),
+        "functions": model.functions,
         "tables": tables.collect::<Vec<_>>(),
         "constants": model
             .components
@@ -139,6 +141,7 @@ fn line_facts(model: &ReducedModel, spec: &LineSpec) -> Value {
         ),
         "from": spec.line.from,
         "to": spec.line.to,
+        "parts": packed(spec.line.parts.iter().copied()),
         "errors": blocks
             .iter()
             .map(|(block, _)| (block.name().to_owned(), errors(*block)))
@@ -213,6 +216,18 @@ fn frequencies(
         Vec::new()
     };
     Ok(json!({ "count": count, "lines": of_lines, "maps": maps, "side": MAP_POINTS }))
+}
+
+/// Frequency of each elastic coordinate by itself, √(K̄ᵢᵢ/M̄ᵢᵢ)/2π, at the base point.
+fn mode_frequencies_hz(model: &ReducedModel, base: &[f64]) -> Result<Vec<f64>, WriteError> {
+    let evaluator = Evaluator::new(model)?;
+    let n = model.layout.n();
+    let found = evaluator.coefficients(base, &mut Workspace::default());
+    let Some(c) = found.ok().filter(|c| c.status < Status::Undefined) else {
+        return Ok(Vec::new());
+    };
+    let hz = |i: usize| (c.stiffness[i * n + i] / c.mass[i * n + i]).sqrt() / std::f64::consts::TAU;
+    Ok((model.layout.n_rigid..n).map(hz).collect())
 }
 
 /// Frequencies of the reduced model on every plane of two coordinates through the base point.

@@ -4,7 +4,9 @@ use super::data::degree;
 use crate::code::code_figures;
 use crate::{WriteError, model_hash};
 use minijinja::{AutoEscape, Environment, Value, context};
-use reducer::reduced_model::{Continuity, CoordinateKind, ModelForm, ReducedModel};
+use reducer::reduced_model::{
+    BlockError, Continuity, CoordinateKind, LargestError, ModelForm, ReducedModel,
+};
 use reducer::survey::Survey;
 
 const PAGE: &str = include_str!("../../templates/report/page.html.j2");
@@ -23,6 +25,12 @@ const SCRIPTS: [&str; 9] = [
 
 /// Regions without a model that are told one by one.
 const SHOWN: usize = 8;
+/// A largest error from which on the headline is no longer good news alone.
+const LARGE: f64 = 0.05;
+/// Operations per call from which on they are told with a time, and that time's measure: what a
+/// microcontroller with a floating-point unit does.
+const COSTLY: usize = 100_000;
+const OPERATIONS_PER_MILLISECOND: f64 = 1e5;
 
 /// The whole file.
 pub(super) fn render(
@@ -67,21 +75,33 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
                 block => e.block.name(),
                 mean => percent(e.mean),
                 max => percent(e.max),
+                found => provenance.largest_of(e.block).map(|l| percent(l.largest)),
+                place => provenance.largest_of(e.block).map(|l| format!("{:.4?}", l.theta)),
                 tolerance => tolerance.map(percent),
                 share => tolerance.map(|t| (100.0 * settings.judged(e) / t).min(100.0).round()),
                 met => settings.allows(e),
             }
         })
         .collect();
-    let worst = provenance
-        .errors
-        .iter()
-        .max_by(|a, b| settings.judged(a).total_cmp(&settings.judged(b)));
+    let in_units = |e: &LargestError| {
+        context! { text => e.in_words(layout), place => format!("{:.4?}", e.theta) }
+    };
+    let absolute: Vec<Value> = provenance.absolute().map(in_units).collect();
+    let jumps: Vec<Value> = provenance.jumps.iter().map(in_units).collect();
     let figures = code_figures(model).ok();
     let inverse = figures.as_ref().and_then(|f| {
         let found = f.operations.iter().find(|o| o.0 == "inverse_dynamics");
-        found.map(|o| grouped(o.1 + o.2))
+        found.map(|o| o.1 + o.2)
     });
+    let list = || provenance.errors.iter();
+    let mean = list().max_by(|a, b| a.mean.total_cmp(&b.mean));
+    let found = |e: &BlockError| {
+        let searched = provenance.largest_of(e.block).map_or(0.0, |l| l.largest);
+        (e.block.name(), e.max.max(searched))
+    };
+    let largest = list().map(found).max_by(|a, b| a.1.total_cmp(&b.1));
+    let large = largest.filter(|(_, error)| *error >= LARGE);
+    let costly = inverse.filter(|count| *count >= COSTLY);
     let coordinates: Vec<Value> = layout
         .coordinates
         .iter()
@@ -137,10 +157,17 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         numbers => grouped(model.stored_numbers()),
         numbers_outputs => grouped(model.stored_numbers_outputs()),
         largest_degree => model.boxes.iter().map(|b| degree(&b.dynamics)).max().unwrap_or(0),
-        worst_block => worst.map(|e| e.block.name()),
-        worst_error => worst.map(|e| percent(settings.judged(e))),
+        mean_block => mean.map(|e| e.block.name()),
+        mean_error => mean.map(|e| percent(e.mean)),
+        largest_block => largest.map(|(block, _)| block),
+        largest_error => largest.map(|(_, error)| percent(error)),
+        large => large.is_some(),
+        costly => costly.is_some(),
+        doubts => doubts(large, costly),
         errors,
-        inverse,
+        absolute,
+        jumps,
+        inverse => inverse.map(grouped),
         operations,
         constant_bytes => figures.as_ref().map(|f| bytes(f.constant_bytes)),
         stack_bytes => figures.as_ref().map(|f| bytes(f.stack_bytes)),
@@ -166,6 +193,22 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         input_hash => provenance.input_hash.clone(),
         model_hash => model_hash(model)?,
     })
+}
+
+/// What a reader should know before the good news.
+fn doubts(large: Option<(&str, f64)>, costly: Option<usize>) -> Vec<String> {
+    let error = large.map(|(block, error)| {
+        let most = percent(error);
+        format!("the largest error found, of {block}, is {most}")
+    });
+    let cost = costly.map(|count| {
+        let milliseconds = count as f64 / OPERATIONS_PER_MILLISECOND;
+        format!(
+            "one call of inverse dynamics takes {} operations, {milliseconds:.1} ms at 100 million per second",
+            grouped(count)
+        )
+    });
+    error.into_iter().chain(cost).collect()
 }
 
 fn kind(kind: CoordinateKind) -> &'static str {

@@ -10,6 +10,14 @@ function boxPlots(view) {
     { text: "degree of the polynomials", of: (b) => b.degree, show: (v) => pretty(v) },
     { text: "stored numbers", of: (b) => b.numbers, show: (v) => pretty(v) },
   ];
+  // One box has one colour: what it says fits into a table.
+  if (DATA.boxes.length === 1) {
+    const only = DATA.boxes[0];
+    const row = (m) => make("tr", {}, make("td", {}, m.text), make("td", {}, m.show(m.of(only))));
+    const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "the only box, all of the range"), make("th", { scope: "col" }, "")));
+    box.append(make("div", { class: "scroll" }, make("table", {}, head, make("tbody", {}, ...measures.map(row)))));
+    return;
+  }
   const state = { measure: 0, plane: 0 };
   const planes = [];
   for (let a = 0; a < s; a++) for (let b = a + 1; b < s; b++) planes.push([a, b]);

@@ -76,7 +76,9 @@ function lineChart(chart) {
   for (const s of series.filter((s) => s.dots)) {
     const group = make("g", { class: "dots", style: `stroke:var(--${s.colour})` });
     const stride = Math.ceil((7 * s.x.length) / (right - left));
-    for (let i = 0; i < s.x.length; i += stride) if (visible(s.y[i])) group.append(make("circle", { cx: px(s.x[i]).toFixed(1), cy: py(s.y[i]).toFixed(1), r: width < 300 ? 2.2 : 3 }));
+    // Where dots are too many to be told apart, the highest and the lowest stay.
+    const ends = [Math.max, Math.min].map((end) => s.y.indexOf(end(...s.y.filter(visible))));
+    for (let i = 0; i < s.x.length; i++) if (visible(s.y[i]) && (i % stride === 0 || ends.includes(i))) group.append(make("circle", { cx: px(s.x[i]).toFixed(1), cy: py(s.y[i]).toFixed(1), r: width < 300 ? 2.2 : 3 }));
     svg.append(group);
   }
   for (const s of series.filter((s) => !s.dots)) {

@@ -65,9 +65,12 @@ class Kinematics {
   constructor(skeleton) {
     this.skeleton = skeleton;
     this.home = skeleton.bodies.map((b) => ({ r: b.rotation, p: b.position }));
-    const points = skeleton.nodes.map((n) => add(this.home[n.body].p, rotate(this.home[n.body].r, n.position)));
+    // Nodes alone may all lie in one point, as where joints follow each other there.
+    const ends = [...skeleton.joints, ...skeleton.drives, ...skeleton.springs].flatMap((pair) => [pair.a, pair.b]);
+    const points = [...skeleton.nodes, ...skeleton.outputs, ...ends].map((f) => (f.body === null ? f.position : add(this.home[f.body].p, rotate(this.home[f.body].r, f.position))));
+    const travel = skeleton.drives.map((d, k) => (d.kind === "angle" ? 0 : DATA.domain.upper[k] - DATA.domain.lower[k] || 0));
     const spread = [0, 1, 2].map((k) => Math.max(...points.map((p) => p[k])) - Math.min(...points.map((p) => p[k])));
-    this.length = Math.max(...spread, 1e-6);
+    this.length = Math.max(...spread, ...travel, 1e-6);
     const frame = (f) => ({ body: f.body, r: f.rotation, p: f.position });
     this.pairs = [
       ...skeleton.joints.map((j) => ({ joint: j.kind, a: frame(j.a), b: frame(j.b) })),

@@ -1,5 +1,5 @@
 
-// Outputs of the reduced model from its own polynomials, and shapes of its modes.
+// Outputs of the reduced model from its own functions, and shapes of its modes.
 function findBox(theta) {
   let node = DATA.tree[0];
   while (node && node.node === "split") node = DATA.tree[theta[node.axis] < node.at ? node.low : node.high];
@@ -14,12 +14,15 @@ function insideDomain(theta) {
 function reducedOutputs(theta) {
   const index = insideDomain(theta) ? findBox(theta) : -1;
   if (index < 0) return null;
-  const { components, tables, constants } = DATA.motion;
+  const { components, functions, tables, constants } = DATA.motion;
   const table = tables[index];
   table.numbers ??= unpack(table.values);
   const box = DATA.boxes[index];
   const most = Math.max(0, ...table.terms.flat());
+  const wave = (d, phi) => (d % 2 ? Math.cos(((d + 1) / 2) * phi) : Math.sin((d / 2) * phi));
   const basis = theta.map((t, k) => {
+    // Waves of outputs are those of half the angle.
+    if (functions[k] === "waves") return Array.from({ length: most + 1 }, (_, d) => (d ? wave(d, t / 2) : 1));
     const x = (2 * t - box.lower[k] - box.upper[k]) / (box.upper[k] - box.lower[k]);
     const values = [1, x];
     for (let d = 2; d <= most; d++) values.push(2 * x * values[d - 1] - values[d - 2]);

@@ -10,6 +10,13 @@ function across(l, count) {
   return line.axis === null ? parts(count, 0, 1) : parts(count, line.from[line.axis], line.to[line.axis]);
 }
 
+// Places on line `l` where the full model was looked at: between the samples of the fit, and on peaks.
+function measured(l) {
+  const line = DATA.lines[l];
+  const [from, to] = line.axis === null ? [0, 1] : [line.from[line.axis], line.to[line.axis]];
+  return Array.from(unpack(line.parts), (part) => from + (to - from) * part);
+}
+
 function lineChoice(onchange) {
   return DATA.lines.length > 1 ? choice("Along", DATA.lines.map((l) => l.label), onchange) : "";
 }
@@ -47,7 +54,7 @@ function frequencyPlots(view) {
       const colour = CURVES[mode % CURVES.length];
       series.push({ x: across(state.line, values.length), y: values, colour });
       const exact = unpack(full[mode]);
-      if (hasFull) series.push({ x: across(state.line, exact.length), y: exact, colour, dots: true });
+      if (hasFull) series.push({ x: measured(state.line), y: exact, colour, dots: true });
     }
     const width = Math.min(box.clientWidth, 1000);
     const label = `Natural frequencies along ${DATA.lines[state.line].label}, ${count} of the reduced model` + (hasFull ? " and of the full model" : "");
@@ -78,8 +85,9 @@ function unrepresented(l) {
   const { full, reduced } = DATA.frequencies.lines[l];
   const [exact, kept] = [full.map(unpack), reduced.map(unpack)];
   const [count, finer] = [exact[0].length, kept[0].length];
-  const places = across(l, count).filter((_, i) => {
-    const at = Math.round((i * (finer - 1)) / (count - 1));
+  const parts = unpack(DATA.lines[l].parts);
+  const places = measured(l).filter((_, i) => {
+    const at = Math.round(parts[i] * (finer - 1));
     return exact.some((f) => Number.isFinite(f[i]) && !kept.some((k) => Math.abs(k[at] / f[i] - 1) < 0.05));
   });
   if (places.length === 0) return "";
@@ -119,7 +127,7 @@ function blockFigure(block, l, small, width) {
     const reduced = unpack(entry.reduced[l]);
     const full = unpack(entry.full[l]);
     const series = [];
-    if (full.length > 0) series.push({ x: across(l, full.length), y: full, colour: "curve-2", dots: true });
+    if (full.length > 0) series.push({ x: measured(l), y: full, colour: "curve-2", dots: true });
     series.push({ x: across(l, reduced.length), y: reduced, colour: "curve-1" });
     const title = entry.unit === "1" ? entry.label : `${entry.label} [${entry.unit}]`;
     grid.append(make("figure", {}, make("figcaption", {}, title), lineChart({ width: small, height: 140, series, label: `${title} along ${DATA.lines[l].label}` })));
@@ -131,7 +139,7 @@ function blockFigure(block, l, small, width) {
     const tolerance = DATA.tolerances[block.name];
     section.append(make("figure", { class: "error" }, make("figcaption", {}, "relative error of the whole block, all entries"), lineChart({
       width, height: 170, x: DATA.lines[l].label, logarithmic: true, label: `Relative error of ${block.title} along ${DATA.lines[l].label}`,
-      series: [{ x: across(l, errors.length), y: errors, colour: "curve-2" }],
+      series: [{ x: measured(l), y: errors, colour: "curve-2" }],
       references: tolerance ? [[`tolerance (${DATA.criterion})`, tolerance]] : [],
     })));
   }

@@ -23,7 +23,8 @@ function bodyParts(skeleton) {
     if (!points.some(near)) points.push({ node: f.node, position: f.position });
   };
   for (const joint of skeleton.joints) [joint.a, joint.b].forEach(attach);
-  for (const drive of skeleton.drives) [drive.a, drive.b].forEach(attach);
+  for (const pair of [...skeleton.drives, ...skeleton.springs]) [pair.a, pair.b].forEach(attach);
+  skeleton.loads.forEach((load) => attach(load.at));
   skeleton.outputs.forEach(attach);
   for (const part of parts) part.points = aroundTheirMiddle(part.points);
   return parts;
@@ -95,6 +96,65 @@ function collect(kinematics, parts, shape, amplitude) {
     items.push({ type: grounded && joint.kind !== "prismatic" ? "anchor" : "joint", points: [at] });
   }
   return items;
+}
+
+// Place of a frame that a body or the ground carries.
+function attachedPlace(kinematics, f, shape, amplitude) {
+  return f.body === null ? f.position : placed(kinematics, f.body, f.node, f.position, shape, amplitude);
+}
+
+// Cylinders of actuated distances, springs, loads and gravity.
+function actions(kinematics, shape, amplitude, camera) {
+  const { skeleton } = kinematics;
+  const at = (f) => attachedPlace(kinematics, f, shape, amplitude);
+  const items = [];
+  for (const drive of skeleton.drives) {
+    if (drive.kind !== "distance") continue;
+    const [a, b] = [at(drive.a), at(drive.b)];
+    items.push({ type: "piston", points: [a, b] }, { type: "cylinder", points: [a, add(a, add(b, a, -1), 0.55)] });
+    for (const [f, p] of [[drive.a, a], [drive.b, b]]) items.push({ type: f.body === null ? "anchor" : "joint", points: [p] });
+  }
+  for (const spring of skeleton.springs) items.push({ type: "spring", points: [at(spring.a), at(spring.b)] });
+  const arrow = (from, vector, name, part) => {
+    const size = Math.hypot(...vector);
+    if (size > 0) items.push({ type: "arrow", points: [from, add(from, vector, (part * camera.size) / size)], name });
+  };
+  for (const load of skeleton.loads) {
+    arrow(at(load.at), load.force, `${pretty(Math.hypot(...load.force))} N`, 0.16);
+    arrow(at(load.at), load.moment, `${pretty(Math.hypot(...load.moment))} N m`, 0.12);
+  }
+  arrow(camera.middle, skeleton.gravity, "g", 0.1);
+  if (items.length > 0 && items[items.length - 1].name === "g") items[items.length - 1].corner = true;
+  return items;
+}
+
+// A zigzag between two points of the picture.
+function strokeSpring(context, [a, b], width) {
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const length = Math.hypot(dx, dy) || 1;
+  const [nx, ny] = [-dy / length, dx / length];
+  const bends = 10;
+  const points = [a];
+  for (let i = 1; i < bends; i++) {
+    const part = 0.15 + (0.7 * i) / bends;
+    const side = (i % 2 ? 1 : -1) * Math.min(1.5 * width, 0.2 * length);
+    points.push([a[0] + part * dx + side * nx, a[1] + part * dy + side * ny]);
+  }
+  strokeLine(context, [...points, b], Math.max(1.4, 0.25 * width), colour("ink"));
+}
+
+// An arrow with its name at the point.
+function strokeArrow(context, [a, b], name) {
+  const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
+  const wing = (turn) => [b[0] - 10 * Math.cos(angle + turn), b[1] - 10 * Math.sin(angle + turn)];
+  strokeLine(context, [a, b], 2.2, colour("accent"));
+  strokeLine(context, [wing(0.45), b, wing(-0.45)], 2.2, colour("accent"));
+  context.font = "600 12px system-ui, sans-serif";
+  context.lineWidth = 4;
+  context.strokeStyle = colour("panel");
+  context.strokeText(name, b[0] + 8, b[1] + 4);
+  context.fillStyle = colour("accent");
+  context.fillText(name, b[0] + 8, b[1] + 4);
 }
 
 // Rails of prismatic joints on the ground.
@@ -215,6 +275,14 @@ function drawItem(context, item, places, ghost) {
     strokeLine(context, line.map(([x, y]) => [x - 0.12 * thick, y - 0.18 * thick]), thick * 0.3, colour("shine"));
   } else if (item.type === "rail") {
     strokeLine(context, places, 2, colour("soft"));
+  } else if (item.type === "piston" || item.type === "cylinder") {
+    const wide = item.type === "piston" ? 0.45 * thick : 1.25 * thick;
+    strokeLine(context, places, wide + 2, colour("edge"));
+    strokeLine(context, places, wide, colour(item.type === "piston" ? "shine-solid" : "soft"));
+  } else if (item.type === "spring") {
+    strokeSpring(context, places, thick);
+  } else if (item.type === "arrow") {
+    strokeArrow(context, places, item.name);
   } else {
     const [x, y] = places[0];
     context.beginPath();
@@ -252,9 +320,15 @@ function drawScene(canvas, camera, items, ghost, markers) {
   camera.fit(width, height);
   context.lineCap = context.lineJoin = "round";
   drawGrid(context, camera, width, height);
-  const see = (item) => item.points.map((p) => camera.see(p, width, height));
+  const see = (item) => {
+    const places = item.points.map((p) => camera.see(p, width, height));
+    if (!item.corner) return places;
+    // A direction alone: shown in the corner of the picture, away from the bodies.
+    const [dx, dy] = [0, 1].map((k) => 52 - (places[0][k] + places[1][k]) / 2);
+    return places.map(([x, y, ...rest]) => [x + dx, y + dy, ...rest]);
+  };
   for (const item of ghost) drawItem(context, item, see(item), true);
-  const order = { rail: 0.5, plate: 0.02, joint: -0.12, anchor: -0.1, block: -0.05 };
+  const order = { rail: 0.5, plate: 0.02, joint: -0.12, anchor: -0.1, block: -0.05, cylinder: -0.01, arrow: -0.3 };
   items
     .map((item) => {
       const places = see(item);

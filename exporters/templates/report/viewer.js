@@ -37,7 +37,7 @@ function viewer() {
       amplitude = most > 0 ? (0.1 * state.size * phase * camera.size) / most : 0;
       if (kinematics) ghost = collect(kinematics, parts, null, 0);
     }
-    const items = kinematics ? [...fixed, ...collect(kinematics, parts, shape, amplitude)] : [];
+    const items = kinematics ? [...fixed, ...collect(kinematics, parts, shape, amplitude), ...actions(kinematics, shape, amplitude, camera)] : [];
     const markers = (outputs ?? []).map((o, i) => ({
       name: DATA.outputs[i],
       position: state.mode >= s ? add(o.position, o.amplitude[state.mode], amplitude) : o.position,
@@ -113,6 +113,7 @@ function reach(kinematics) {
     if (!kinematics || !kinematics.moveTo(mechanismTheta(at))) return;
     DATA.skeleton.nodes.forEach((n) => points.push(placed(kinematics, n.body, null, n.position)));
     kinematics.pairs.forEach((p) => points.push(kinematics.place(p.a, kinematics.frames).p));
+    DATA.skeleton.springs.forEach((s) => [s.a, s.b].forEach((f) => points.push(attachedPlace(kinematics, f))));
   };
   visit(DATA.base);
   DATA.base.forEach((_, k) => {
@@ -164,7 +165,10 @@ function buildModes(choose, resize) {
     box.append(button);
   };
   add("at rest", "none", -1);
-  DATA.coordinates.forEach((c, i) => add(c.name, words[c.kind], i));
+  DATA.coordinates.forEach((c, i) => {
+    const hz = DATA.mode_hz[i - DATA.rigid];
+    add(hz > 0 ? `${c.name}, ${pretty(hz)} Hz` : c.name, words[c.kind], i);
+  });
   const size = document.getElementById("mode-size");
   size.addEventListener("input", () => resize(Number(size.value)));
 }

@@ -21,3 +21,4 @@ mod points;
 mod proof;
 mod reference;
 mod sanitizers;
+mod stable;

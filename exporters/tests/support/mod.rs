@@ -43,6 +43,12 @@ pub struct Recipe {
     pub holes: bool,
     /// Gravity is stored per axis, and something of every parameter is part of the model.
     pub runtime: bool,
+    /// Coordinates whose functions are waves.
+    pub waves: Vec<usize>,
+    /// The mass is stored by its entries in the form `lagrangian`.
+    pub mass_entries: bool,
+    /// Rates, accelerations and loads change the stiffness.
+    pub second_order: bool,
 }
 
 pub fn recipes() -> Vec<Recipe> {
@@ -60,6 +66,9 @@ pub fn recipes() -> Vec<Recipe> {
         inequality: false,
         holes: false,
         runtime: false,
+        waves: vec![],
+        mass_entries: false,
+        second_order: false,
     };
     vec![
         Recipe {
@@ -156,6 +165,59 @@ pub fn recipes() -> Vec<Recipe> {
             ..base.clone()
         },
         Recipe {
+            name: "turning_arm",
+            s: 3,
+            degree: 4,
+            outputs: 1,
+            periodic: true,
+            runtime: true,
+            waves: vec![0, 2],
+            mass_entries: true,
+            holes: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "turning_press",
+            s: 2,
+            modal: 1,
+            loaded: 1,
+            cuts: vec![1],
+            waves: vec![0],
+            ..base.clone()
+        },
+        Recipe {
+            name: "fast_arm",
+            s: 2,
+            modal: 3,
+            degree: 3,
+            cuts: vec![1],
+            outputs: 1,
+            loaded: 1,
+            second_order: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "fast_tilted",
+            s: 2,
+            modal: 2,
+            degree: 3,
+            outputs: 2,
+            runtime: true,
+            second_order: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "fast_blocks",
+            form: ModelForm::Direct,
+            s: 2,
+            modal: 2,
+            degree: 2,
+            outputs: 1,
+            runtime: true,
+            second_order: true,
+            ..base.clone()
+        },
+        Recipe {
             name: "six",
             s: 6,
             modal: 1,
@@ -207,8 +269,19 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
             domain,
             full_dofs: 42,
             parameters: nominal(r),
+            stiffening: if r.second_order {
+                Stiffening::All
+            } else {
+                Stiffening::None
+            },
         },
         form: r.form,
+        functions: (0..r.s)
+            .map(|k| match r.waves.contains(&k) {
+                true => Functions::Waves,
+                false => Functions::Polynomials,
+            })
+            .collect(),
         components,
         continuity: if tree.len() == 1 {
             Continuity::Smooth
@@ -235,15 +308,38 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
             },
             reached: !r.drop_first,
             routed_samples: 3,
+            cut_short: r.drop_first.then_some(CutShort::Samples),
             errors: vec![BlockError {
                 block: Block::Mass,
                 mean: 1.25e-4,
                 max: 3.5e-4,
             }],
+            largest: largest(r),
+            jumps: largest(r).split_off(1),
         },
     };
     model.validate().expect("a valid synthetic model");
     model
+}
+
+/// Entries with and without a motion.
+fn largest(r: &Recipe) -> Vec<LargestError> {
+    let entry = |quantity: Quantity| LargestError {
+        quantity,
+        mean: 1e-3,
+        largest: 0.125,
+        theta: vec![0.25; r.s],
+        rate: vec![1.5; if quantity.has_motion() { r.s } else { 0 }],
+        accel: vec![-2.5; if quantity.has_motion() { r.s } else { 0 }],
+    };
+    let outputs = (0..r.outputs).map(|output| Quantity::Position { output });
+    let block = Quantity::Block { block: Block::Mass };
+    let force = Quantity::Force { coordinate: 0 };
+    [block, force]
+        .into_iter()
+        .chain(outputs)
+        .map(entry)
+        .collect()
 }
 
 fn nominal(r: &Recipe) -> NominalParameters {
@@ -271,6 +367,9 @@ fn components(r: &Recipe) -> ComponentLists {
         for j in i..n {
             let internal = i > r.s;
             match r.form {
+                ModelForm::Lagrangian if r.mass_entries => {
+                    list.dynamics.push(Component::Mass { row: i, column: j })
+                }
                 ModelForm::Lagrangian if internal && i == j => {
                     constant(&mut list, Component::MassFactor { row: i, column: j }, 1.0)
                 }
@@ -351,6 +450,9 @@ fn components(r: &Recipe) -> ComponentLists {
             constant(&mut list, pull(1), 0.2);
         }
     }
+    if r.second_order {
+        add_second_order(r, &mut list);
+    }
     for output in 0..r.outputs {
         for axis in 0..2 {
             list.outputs.push(Component::Position { output, axis });
@@ -375,6 +477,56 @@ fn components(r: &Recipe) -> ComponentLists {
         }
     }
     list
+}
+
+/// What is of second order; the last pair is constant.
+fn add_second_order(r: &Recipe, list: &mut ComponentLists) {
+    let n = r.s + r.modal;
+    let pairs =
+        |from: usize, end: usize| (from..end).flat_map(move |i| (i..end).map(move |j| (i, j)));
+    for (first, second) in pairs(r.s, n) {
+        for (row, column) in pairs(0, r.s) {
+            let component = match r.form {
+                ModelForm::Lagrangian => Component::RateScale {
+                    row,
+                    column,
+                    first,
+                    second,
+                },
+                ModelForm::Direct => Component::MassCurvature {
+                    row,
+                    column,
+                    first,
+                    second,
+                },
+            };
+            if first == n - 1 {
+                list.constants.push(Constant {
+                    component,
+                    value: -0.4,
+                });
+            } else {
+                list.dynamics.push(component);
+            }
+        }
+        for axis in (0..3).filter(|_| r.runtime) {
+            list.dynamics.push(Component::GravityStiffness {
+                row: first,
+                column: second,
+                axis,
+            });
+        }
+        for output in 0..r.outputs {
+            for axis in 0..2 {
+                list.outputs.push(Component::PositionCurvature {
+                    output,
+                    axis,
+                    first,
+                    second,
+                });
+            }
+        }
+    }
 }
 
 /// Mean value and size of variation of a component, so that M̄ and K̄ are definite.

@@ -30,6 +30,8 @@ pub struct Check {
     probe: Option<&'static str>,
     /// What is not known without it.
     without: &'static str,
+    /// It takes rights that no machine is required to give.
+    takes_rights: bool,
 }
 
 const fn tool(name: &'static str, probe: &'static str, without: &'static str) -> Check {
@@ -37,6 +39,7 @@ const fn tool(name: &'static str, probe: &'static str, without: &'static str) ->
         name,
         probe: Some(probe),
         without,
+        takes_rights: false,
     }
 }
 
@@ -45,6 +48,7 @@ const fn long(name: &'static str, without: &'static str) -> Check {
         name,
         probe: None,
         without,
+        takes_rights: false,
     }
 }
 
@@ -116,6 +120,17 @@ pub const MESHIO: Check = tool(
     "python3 -c 'import meshio, numpy'",
     "shapes of modes are not read elsewhere",
 );
+pub const FMPY: Check = tool(
+    "fmpy",
+    "python3 -c 'import fmpy, lark, numpy' && cc --version",
+    "FMUs are not simulated elsewhere",
+);
+pub const TCC: Check = tool("tcc", "tcc -v", "generated C is not compiled with tcc");
+pub const GCC_32: Check = tool(
+    "gcc_m32",
+    "echo '#include <math.h>\nint main(void) { return 0; }' | gcc -m32 -x c -o /dev/null -",
+    "generated C is not compiled for 32 bits",
+);
 pub const CHROMIUM: Check = tool(
     "chromium",
     "(chromium --version || chromium-browser --version) && chromedriver --version",
@@ -131,6 +146,14 @@ pub const FULL_DEVICE: Check = tool(
     "test -e /dev/full",
     "an output that cannot be written is not tried",
 );
+pub const SMALL_DISK: Check = Check {
+    takes_rights: true,
+    ..tool(
+        "small_disk",
+        "d=$(mktemp -d) && mount -t tmpfs -o size=64k tmpfs $d && umount $d && rmdir $d",
+        "a disk that is full is not tried",
+    )
+};
 pub const ALL_PROOFS: Check = long(
     "proofs_of_large_models",
     "run-time errors are excluded for small models only",
@@ -146,6 +169,10 @@ pub const ALL_SANITIZED: Check = long(
 pub const LARGEST_ON_BOARD: Check = long(
     "hexapod_on_a_microcontroller",
     "the self-test of the hexapod is not run on a microcontroller",
+);
+pub const ALL_FMUS: Check = long(
+    "fmus_of_several_mechanisms",
+    "FMUs of the four-bar alone are simulated elsewhere",
 );
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
@@ -168,13 +195,18 @@ pub fn checks() -> Vec<Check> {
         PYTHON,
         H5PY,
         MESHIO,
+        FMPY,
+        TCC,
+        GCC_32,
         CHROMIUM,
         PSEUDO_TERMINAL,
         FULL_DEVICE,
+        SMALL_DISK,
         ALL_PROOFS,
         LARGEST_EQUALITY,
         ALL_SANITIZED,
         LARGEST_ON_BOARD,
+        ALL_FMUS,
         MANY_KILLS,
     ]
 }
@@ -194,14 +226,14 @@ impl Check {
             return None;
         }
         let reason = format!("missing: `{probe}` fails; {}", self.without);
-        let required = std::env::var_os("REDUCE_REQUIRE_TOOLS").is_some();
+        let required = std::env::var_os("REDUCE_REQUIRE_TOOLS").is_some() && !self.takes_rights;
         assert!(!required, "required here and {reason}");
         Some(reason)
     }
 
-    /// Whether time is why it is not done everywhere.
-    pub fn takes_long(&self) -> bool {
-        self.probe.is_none()
+    /// Whether time or rights are why it is not done everywhere: it is never required.
+    pub fn is_optional(&self) -> bool {
+        self.probe.is_none() || self.takes_rights
     }
 
     /// Whether it is done here. Where not, standard error says so past the capture of output, which

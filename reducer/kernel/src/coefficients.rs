@@ -1,6 +1,6 @@
 //! All coefficients of the equations of motion at η = (θ, 0).
 
-use super::algebra::settle;
+use super::algebra::{settle, upper_product};
 use super::dynamics::dynamics_at;
 use super::equations::{damping_matrix, equations, stiffness_matrix};
 use super::locate::{Status, locate};
@@ -99,8 +99,26 @@ pub fn of_fields<R: Load<M::Stored>, M: Source>(
         Form::Direct => direct::inertia(source, f, out.mass, out.gyroscopic),
     }
     stiffness_matrix(source, f, out.stiffness, scratch.again());
+    add_gravity_stiffness(source, p, f, out.stiffness);
     damping_matrix(source, f, out.damping, scratch.again());
     static_forces(source, p, f, out, scratch);
+}
+
+/// The stiffness of gravity, where it is stored per inertial axis.
+fn add_gravity_stiffness<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+    f: &Fields<'_, R>,
+    out: &mut [R],
+) {
+    let m = source.model();
+    let gravity = p.map_or_else(|| m.held.gravity.map(R::load), |p| p.gravity);
+    for (v, i, j, axis) in m.list(Group::GravityStiffness).iter().map(|e| e.get()) {
+        out[i * m.n + j] += gravity[axis] * f.value[v];
+        if i != j {
+            out[j * m.n + i] += gravity[axis] * f.value[v];
+        }
+    }
 }
 
 /// At rest and without accelerations the equations of motion leave minus the static force.
@@ -181,7 +199,8 @@ fn add_parameters<R: Load<M::Stored>, M: Source>(
         out.damping[k * n + k] += p.added_viscous(source, k);
     }
     if m.n_outputs > 0 {
-        p.add_gyroscopic(source, place, zero, out.gyroscopic, scratch);
+        p.add_gyroscopic(source, place, zero, out.gyroscopic, scratch.again());
+        p.add_payload_stiffness(source, place, out.stiffness, scratch);
     }
 }
 
@@ -257,4 +276,112 @@ pub fn gravity_axes<R: Load<M::Stored>, M: Source>(
         }
     }
     status
+}
+
+/// Second derivatives of the positions of outputs at θ: that of an axis by η_d and η_e, d ≤ e, at
+/// ((3 output + axis) m + d) m + e for m modal coordinates counted from 0.
+pub fn position_curvature<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    theta: &[R],
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    let (s, modal) = (m.n_rigid, m.n - m.n_rigid);
+    let place = scratch.take(s);
+    let (status, index) = locate(source, theta, place);
+    out.fill(R::ZERO);
+    let list = m.list(Group::PositionCurvature);
+    if status < Status::Undefined && !list.is_empty() {
+        let place = Place {
+            theta: place,
+            index,
+        };
+        let mut f = Fields::of::<M, MOTION>(source, &mut scratch);
+        at::<R, M, MOTION>(source, &place, &mut f, scratch);
+        for (v, [axis, d, output, e]) in list.iter().map(|e| e.all()) {
+            out[((3 * output + axis) * modal + d - s) * modal + e - s] = f.value[v];
+        }
+    }
+    status
+}
+
+/// What is of second order at θ, 3 + s² blocks over pairs of the m modal coordinates: the stiffness of gravity
+/// along an axis at (axis m + d) m + e, and ∂²M_ij/∂η_d∂η_e at ((3 + i s + j) m + d) m + e, for i ≤ j and d ≤ e.
+pub fn second_order<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    theta: &[R],
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) -> Status {
+    let m = source.model();
+    let place = scratch.take(m.n_rigid);
+    let (status, index) = locate(source, theta, place);
+    out.fill(R::ZERO);
+    if status < Status::Undefined {
+        let place = Place {
+            theta: place,
+            index,
+        };
+        let f = dynamics_at(source, &place, &mut scratch);
+        fill_second_order(source, &f, out, scratch);
+    }
+    status
+}
+
+/// The same from fields.
+pub fn fill_second_order<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) {
+    let m = source.model();
+    let (n, s) = (m.n, m.n_rigid);
+    let modal = n - s;
+    let of_gravity = |axis: usize, d: usize, e: usize| (axis * modal + d) * modal + e;
+    let of_mass =
+        |i: usize, j: usize, d: usize, e: usize| ((3 + i * s + j) * modal + d) * modal + e;
+    for (v, d, e, axis) in m.list(Group::GravityStiffness).iter().map(|e| e.get()) {
+        out[of_gravity(axis, d - s, e - s)] = f.value[v];
+    }
+    for (v, [i, j, d, e]) in m.list(Group::MassCurvature).iter().map(|e| e.all()) {
+        out[of_mass(i, j, d - s, e - s)] = f.value[v];
+    }
+    if m.form == Form::Direct {
+        return;
+    }
+    let (mass, slopes) = (scratch.zeros(n * n), scratch.zeros(modal * s * n));
+    for (v, i, j, _) in m.list(Group::MassFactor).iter().map(|e| e.get()) {
+        mass[i * n + j] = f.value[v];
+    }
+    upper_product(mass, n);
+    for (v, i, j, k) in m.list(Group::MassSlope).iter().map(|e| e.get()) {
+        if i < s {
+            slopes[((k - s) * s + i) * n + j] = f.value[v];
+        }
+    }
+    // U_d U_eᵀ + U_e U_dᵀ on θ.
+    for d in 0..modal {
+        for e in d..modal {
+            for i in 0..s {
+                for j in i..s {
+                    let row = |d: usize, i: usize| &slopes[(d * s + i) * n..(d * s + i + 1) * n];
+                    let products = row(d, i).iter().zip(row(e, j));
+                    let others = row(e, i).iter().zip(row(d, j));
+                    for ((a, b), (c, g)) in products.zip(others) {
+                        out[of_mass(i, j, d, e)] += (*a * *b) + (*c * *g);
+                    }
+                }
+            }
+        }
+    }
+    // B_de M + M B_deᵀ.
+    for (v, [i, k, d, e]) in m.list(Group::RateScale).iter().map(|e| e.all()) {
+        for j in 0..s {
+            let part = f.value[v] * mass[k * n + j];
+            let times = if i == j { R::TWO } else { R::ONE };
+            out[of_mass(i.min(j), i.max(j), d - s, e - s)] += times * part;
+        }
+    }
 }

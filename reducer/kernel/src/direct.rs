@@ -1,10 +1,12 @@
 //! Equations of motion whose blocks are stored independently [M 1.1]:
-//! force = M accel + h[rate, rate] + D rate + K η − f.
+//! force = M accel + h[rate, rate] + D rate + K η − f, and on δ what stiffens and softens with the square of the
+//! rates where it is stored [M 14.6].
 
 use super::lagrangian::set_pair;
 use super::model::{Group, Source};
 use super::number::Load;
 use super::polynomials::Fields;
+use super::scaling::share;
 use super::scratch::Scratch;
 
 /// Force for given accelerations; leaves M in `u`.
@@ -34,6 +36,12 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
             out[i] += f.value[v] * products[j * n + k];
         }
     }
+    // −½ ∂²M_jk/∂η_d∂η_e rate_j rate_k η_e on the rows of δ.
+    for (v, [j, k, d, e]) in m.list(Group::MassCurvature).iter().map(|e| e.all()) {
+        let product = f.value[v] * share::<R>(j, k) * share::<R>(d, e) * rate[j] * rate[k];
+        out[d] -= product * eta[e];
+        out[e] -= product * eta[d];
+    }
     add_symmetric(source, f, Group::Stiffness, eta, out);
     add_symmetric(source, f, Group::Damping, rate, out);
     for (v, i, _, _) in m.list(Group::Force).iter().map(|e| e.get()) {
@@ -61,6 +69,7 @@ fn add_symmetric<R: Load<M::Stored>, M: Source>(
 }
 
 /// A symmetric matrix.
+#[inline(always)]
 pub fn fill<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,

@@ -8,6 +8,7 @@ use super::motion::{Output, output};
 use super::number::Load;
 use super::parameters::Parameters;
 use super::polynomials::{DYNAMICS, Fields, MOTION, Place, at};
+use super::scaling::within_range;
 use super::scratch::Scratch;
 
 /// Finite arguments and a configuration with a model, or a reason why not.
@@ -63,6 +64,10 @@ pub fn inverse_dynamics<R: Load<M::Stored>, M: Source>(
         return status;
     }
     let f = &dynamics_at(source, &place, &mut scratch);
+    if !within_range(source, f, motion[0]) {
+        force.fill(R::ZERO);
+        return Status::Bent;
+    }
     let point = Point {
         source,
         p,
@@ -97,6 +102,9 @@ pub fn accelerate<'w, R: Load<M::Stored>, M: Source>(
         return (status, place, None);
     }
     let f = dynamics_at(source, &place, scratch);
+    if !within_range(source, &f, eta) {
+        return (Status::Bent, place, None);
+    }
     let mut inner = scratch.again();
     let zero = inner.zeros(m.n);
     let point = Point {
@@ -154,6 +162,9 @@ pub fn mass_and_bias<R: Load<M::Stored>, M: Source>(
         return status;
     }
     let f = &dynamics_at(source, &place, &mut scratch);
+    if !within_range(source, f, motion[0]) {
+        return Status::Bent;
+    }
     let point = Point {
         source,
         p,

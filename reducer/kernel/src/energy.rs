@@ -7,6 +7,7 @@ use super::motion::{point_jacobian, position};
 use super::number::{Load, Number};
 use super::parameters::Parameters;
 use super::polynomials::{Fields, MOTION, Place, at};
+use super::scaling::{scale_rates, share};
 use super::scratch::Scratch;
 
 /// Kinetic and potential energy.
@@ -25,11 +26,13 @@ pub fn energy<R: Load<M::Stored>, M: Source>(
     let gravity = p.map_or_else(|| m.held.gravity.map(R::load), |p| p.gravity);
     let half = R::of(0.5);
     let (momentum, strain) = (scratch.zeros(m.n), scratch.zeros(m.n));
+    let nu = scratch.take(m.n);
+    scale_rates(source, f, [eta, rate], nu);
     for (v, i, j, _) in m.list(Group::MassFactor).iter().map(|e| e.get()) {
-        momentum[j] += f.value[v] * rate[i];
+        momentum[j] += f.value[v] * nu[i];
     }
     for (v, i, j, k) in m.list(Group::MassSlope).iter().map(|e| e.get()) {
-        momentum[j] += f.value[v] * eta[k] * rate[i];
+        momentum[j] += f.value[v] * eta[k] * nu[i];
     }
     for (v, i, j, _) in m.list(Group::StiffnessFactor).iter().map(|e| e.get()) {
         strain[j] += f.value[v] * eta[i];
@@ -41,6 +44,9 @@ pub fn energy<R: Load<M::Stored>, M: Source>(
     }
     for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
         potential += gravity[axis] * f.value[v];
+    }
+    for (v, i, j, axis) in m.list(Group::GravityStiffness).iter().map(|e| e.get()) {
+        potential += gravity[axis] * f.value[v] * share::<R>(i, j) * eta[i] * eta[j];
     }
     // On θ the direct form stores forces beside the potential whose gradient they are.
     let modal = |i: usize| i >= m.n_rigid;

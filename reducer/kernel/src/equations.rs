@@ -8,7 +8,7 @@ use super::polynomials::{Fields, Place};
 use super::scratch::Scratch;
 use super::{direct, lagrangian};
 
-/// Force of the nominal model without gravity per axis; leaves U (`Lagrangian`) or M (`Direct`) in `u`.
+/// Force of the nominal model without gravity per axis; leaves the factor of M, or M where no factor is stored, in `u`.
 #[inline(always)]
 pub fn equations<R: Load<M::Stored>, M: Source>(
     source: &M,
@@ -48,14 +48,31 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
         out: &mut [R],
         mut scratch: Scratch<'_, R>,
     ) {
-        let m = self.source.model();
-        equations(self.source, self.f, motion, u, out, scratch.again());
-        if m.has_gravity_terms() {
-            parameters::take_gravity(self.source, self.p, self.f, motion[0], out);
-        }
+        self.nominal(motion, true, u, out, scratch.again());
         if let Some(p) = self.p {
             extra.fill(R::ZERO);
             p.add(self.source, &self.place, motion, out, extra, scratch);
+        }
+    }
+
+    /// The same of the mechanism alone; its inertia forces may be left out in the form `Lagrangian`.
+    #[inline(always)]
+    pub fn nominal(
+        &self,
+        motion: [&[R]; 3],
+        with_inertia: bool,
+        u: &mut [R],
+        out: &mut [R],
+        scratch: Scratch<'_, R>,
+    ) {
+        let [eta, rate, _] = motion;
+        if with_inertia {
+            equations(self.source, self.f, motion, u, out, scratch);
+        } else {
+            lagrangian::rest(self.source, self.f, [eta, rate], out, scratch);
+        }
+        if self.source.model().has_gravity_terms() {
+            parameters::take_gravity(self.source, self.p, self.f, eta, out);
         }
     }
 
@@ -68,7 +85,7 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
 
     /// The mass matrix from what [`Self::residual`] left.
     pub fn mass(&self, u: &mut [R], extra: &[R]) {
-        if self.source.model().form == Form::Lagrangian {
+        if self.source.model().has_mass_factor() {
             upper_product(u, self.source.model().n);
         }
         self.add_extra(u, extra);
@@ -85,7 +102,7 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
     /// Its factor, in `u`; false where it is not definite.
     pub fn mass_factor(&self, u: &mut [R], extra: &[R]) -> bool {
         let n = self.source.model().n;
-        if self.source.model().form == Form::Lagrangian && self.p.is_none() {
+        if self.source.model().has_mass_factor() && self.p.is_none() {
             return (0..n).all(|i| u[i * n + i] != R::ZERO);
         }
         self.mass(u, extra);

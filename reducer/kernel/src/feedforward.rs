@@ -7,6 +7,7 @@ use super::locate::Status;
 use super::model::Source;
 use super::number::Load;
 use super::parameters::Parameters;
+use super::scaling::within_range;
 use super::scratch::Scratch;
 
 /// Corrections of the modal coordinates, at most; each shrinks the rest by about the square of rate over
@@ -42,6 +43,8 @@ pub fn feedforward<R: Load<M::Stored>, M: Source>(
         let (u, extra) = (scratch.take(n * n), point.extra(&mut scratch));
         if n > s && !bend(&point, [eta, rate, accel], out, [u, extra], scratch.again()) {
             status = Status::Undefined;
+        } else if !within_range(source, f, eta) {
+            status = Status::Bent;
         }
         point.residual([eta, rate, accel], u, extra, out, scratch);
         if p.is_some() {

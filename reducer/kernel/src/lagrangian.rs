@@ -1,17 +1,20 @@
 //! Equations of motion from stored energies [M 8.1, 8.3, 8.4].
 //!
-//! T = ½ |Uᵀ rate|² with U = U₀(θ) + Σ U_d(θ) η_d, upper triangular; V = P(θ) − f(θ)ᵀη + ½ |L(θ)ᵀη|².
+//! T = ½ |Uᵀ ν|², where ν is the rate unless rates are scaled, with U = U₀(θ) + Σ U_d(θ) η_d, upper triangular; V = P(θ) − f(θ)ᵀη + ½ |L(θ)ᵀη|².
 //! With p = Uᵀ rate, Lagrange's equations are force = U̇ p + U (Uᵀ accel + U̇ᵀ rate) − ∂T/∂η + D rate + ∂V/∂η.
+//! Where M is stored by its entries, U̇ p + U (Uᵀ accel + U̇ᵀ rate) is M accel + Ṁ rate.
 //! The derivative of V − T by θ is one weighted sum of the stored gradients, so the gyroscopic tensor is
 //! never formed.
 
 use super::algebra::{add_products, upper_product};
+use super::direct;
 use super::model::{Group, Source};
 use super::number::Load;
 use super::polynomials::Fields;
+use super::scaling::{is_scaled, scaled, share};
 use super::scratch::Scratch;
 
-/// Force for given accelerations; leaves U in `u`.
+/// Force for given accelerations; leaves the factor of M in `u`, or M where no factor is stored.
 pub fn equations<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,
@@ -40,6 +43,10 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
             *sum += *slope * rate[k];
         }
     }
+    let scaled = is_scaled(source)
+        .then(|| scaled(source, [value, &*along], [eta, rate, accel], &mut scratch));
+    let (nu, nu_rate) = scaled.as_ref().map_or((rate, accel), |x| (x.rate, x.accel));
+    let (nu, nu_rate) = (&nu[..n], &nu_rate[..n]);
     // U and its derivative in time.
     for (v, i, j, _) in m.list(Group::MassFactor).iter().map(|e| e.get()) {
         u[i * n + j] = value[v];
@@ -49,12 +56,12 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
         u[i * n + j] += value[v] * eta[k];
         du[i * n + j] += (along[v] * eta[k]) + (value[v] * rate[k]);
     }
-    // p = Uᵀ rate and its derivative in time, then U̇ p + U ṗ.
+    // p = Uᵀ ν and its derivative in time, then U̇ p + U ṗ.
     for (i, end) in m.factor_ends.iter().enumerate() {
         let row = i * n;
         for j in i..*end as usize {
-            p[j] += u[row + j] * rate[i];
-            dp[j] += (du[row + j] * rate[i]) + (u[row + j] * accel[i]);
+            p[j] += u[row + j] * nu[i];
+            dp[j] += (du[row + j] * nu[i]) + (u[row + j] * nu_rate[i]);
         }
     }
     for (i, end) in m.factor_ends.iter().enumerate() {
@@ -63,18 +70,66 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
             out[i] += (du[row + j] * p[j]) + (u[row + j] * dp[j]);
         }
     }
+    add_mass(source, f, along, [rate, accel], u, out);
     // Nobody needs the rates any more.
     let weight = along;
     weight.fill(R::ZERO);
+    if let Some(scaled) = &scaled {
+        let momentum = scratch.zeros(m.n_rigid);
+        for (i, sum) in momentum.iter_mut().enumerate() {
+            for j in i..n {
+                *sum += u[i * n + j] * p[j];
+            }
+        }
+        scaled.pull_back(momentum, out, u);
+        for (v, [i, j, d, e]) in m.list(Group::RateScale).iter().map(|e| e.all()) {
+            let product = share::<R>(d, e) * rate[i] * momentum[j];
+            out[d] -= value[v] * eta[e] * product;
+            out[e] -= value[v] * eta[d] * product;
+            weight[v] = -(eta[d] * eta[e] * product);
+        }
+    }
     // −∂T/∂η.
     for (v, i, j, _) in m.list(Group::MassFactor).iter().map(|e| e.get()) {
-        weight[v] = -(rate[i] * p[j]);
+        weight[v] = -(nu[i] * p[j]);
+    }
+    for (v, i, j, _) in m.list(Group::Mass).iter().map(|e| e.get()) {
+        let times = if i == j { R::of(0.5) } else { R::ONE };
+        weight[v] = -(times * rate[i] * rate[j]);
     }
     for (v, i, j, k) in m.list(Group::MassSlope).iter().map(|e| e.get()) {
-        let product = rate[i] * p[j];
+        let product = nu[i] * p[j];
         out[k] -= value[v] * product;
         weight[v] = -(eta[k] * product);
     }
+    add_rest(source, f, [eta, rate], weight, out, scratch);
+}
+
+/// What does not come from kinetic energy.
+pub fn rest<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    [eta, rate]: [&[R]; 2],
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) {
+    let weight = scratch.zeros(source.model().dynamics.values);
+    out.fill(R::ZERO);
+    add_rest(source, f, [eta, rate], weight, out, scratch);
+}
+
+/// D rate + ∂V/∂η, and the part of −∂T/∂θ that `weight` holds.
+#[inline(always)]
+fn add_rest<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    [eta, rate]: [&[R]; 2],
+    weight: &mut [R],
+    out: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) {
+    let m = source.model();
+    let value = &f.value[..m.dynamics.values];
     add_elastic(source, f, eta, weight, out, scratch.again());
     add_damping(source, f, rate, out, scratch.again());
     for (v, i, _, _) in m.list(Group::Force).iter().map(|e| e.get()) {
@@ -84,13 +139,48 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
     for e in m.list(Group::Potential) {
         weight[e.value as usize] = R::ONE;
     }
-    // ∂(V − T)/∂θ; constants have no gradient.
+    // ∂(V − T)/∂θ.
+    add_gradient(source, f, weight, out);
+}
+
+/// Adds Σ weight · ∂value/∂θ; constants have no gradient.
+#[inline(always)]
+pub fn add_gradient<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    weight: &[R],
+    out: &mut [R],
+) {
+    let m = source.model();
     let columns = m.dynamics.columns;
     for (k, sum) in out.iter_mut().enumerate().take(m.n_rigid) {
         for (w, slope) in weight[..columns].iter().zip(f.slope(k)) {
             *sum += *w * *slope;
         }
     }
+}
+
+/// M accel + Ṁ rate where M is stored by its entries, and M in `mass`.
+#[inline(always)]
+fn add_mass<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    along: &[R],
+    [rate, accel]: [&[R]; 2],
+    mass: &mut [R],
+    out: &mut [R],
+) {
+    let list = source.model().list(Group::Mass);
+    if list.is_empty() {
+        return;
+    }
+    for (v, i, j, _) in list.iter().map(|e| e.get()) {
+        out[i] += (f.value[v] * accel[j]) + (along[v] * rate[j]);
+        if i != j {
+            out[j] += (f.value[v] * accel[i]) + (along[v] * rate[i]);
+        }
+    }
+    direct::fill(source, f, Group::Mass, mass);
 }
 
 /// K η and the weights of what K depends on.
@@ -148,7 +238,7 @@ fn add_damping<R: Load<M::Stored>, M: Source>(
     }
 }
 
-/// U₀ in `u` and ∂M/∂η_k at η = (θ, 0) in `gradient`, one matrix after the other.
+/// U₀, or M where no factor is stored, in `u` and ∂M/∂η_k at η = (θ, 0) in `gradient`, one matrix after the other.
 pub fn mass_gradient<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,
@@ -172,12 +262,23 @@ pub fn mass_gradient<R: Load<M::Stored>, M: Source>(
                 du[i * n + j] = f.slope(k)[v];
             }
         }
+        if k < m.n_rigid {
+            for (v, i, j, _) in m.list(Group::Mass).iter().map(|e| e.get()) {
+                gradient[i * n + j] = f.slope(k)[v];
+                gradient[j * n + i] = f.slope(k)[v];
+            }
+        }
         let of_k = |e: &(usize, usize, usize, usize)| e.3 == k;
         let slopes = m.list(Group::MassSlope).iter().map(|e| e.get());
         for (v, i, j, _) in slopes.filter(of_k) {
             du[i * n + j] = f.value[v];
         }
-        add_products(du, u, n, gradient);
+        if m.has_mass_factor() {
+            add_products(du, u, n, gradient);
+        }
+    }
+    if !m.has_mass_factor() {
+        direct::fill(source, f, Group::Mass, u);
     }
 }
 
@@ -207,7 +308,9 @@ pub fn inertia<R: Load<M::Stored>, M: Source>(
             }
         }
     }
-    upper_product(mass, n);
+    if m.has_mass_factor() {
+        upper_product(mass, n);
+    }
 }
 
 /// h_ijk and h_ikj.

@@ -30,12 +30,18 @@ mod motion;
 mod number;
 mod parameters;
 mod polynomials;
+mod scaling;
 mod scratch;
 mod sensitivity;
+mod tangent;
+mod trigonometry;
 mod values;
+mod waves;
 
 pub use algebra::{factor, solve, upper_product};
-pub use coefficients::{Coefficients, coefficients, gravity_axes, load_map};
+pub use coefficients::{
+    Coefficients, coefficients, gravity_axes, load_map, position_curvature, second_order,
+};
 pub use dynamics::{
     forward_dynamics, inverse_dynamics, mass_and_bias, outputs, state_derivative, step,
 };
@@ -47,6 +53,7 @@ pub use model::{Entry, Finder, Form, Group, LARGEST_RIGID, Model, Node, Source, 
 pub use motion::Output;
 pub use number::{Load, Number};
 pub use parameters::{Held, Parameters};
+pub use scaling::SMALLEST_SCALE;
 pub use scratch::Scratch;
 pub use sensitivity::{Move, moved_coefficients};
 
@@ -67,6 +74,10 @@ pub const SOURCE: &[(&str, &str)] = &[
     ("number.rs", include_str!("number.rs")),
     ("parameters.rs", include_str!("parameters.rs")),
     ("polynomials.rs", include_str!("polynomials.rs")),
+    ("scaling.rs", include_str!("scaling.rs")),
     ("scratch.rs", include_str!("scratch.rs")),
+    ("tangent.rs", include_str!("tangent.rs")),
+    ("trigonometry.rs", include_str!("trigonometry.rs")),
     ("values.rs", include_str!("values.rs")),
+    ("waves.rs", include_str!("waves.rs")),
 ];

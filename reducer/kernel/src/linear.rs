@@ -1,19 +1,22 @@
 //! Linear models around a state.
 //!
 //! The equations of motion are polynomials of second degree in the rates, in the modal coordinates and in the
-//! stored functions taken together, so central differences of any width are exact but for rounding.
+//! stored functions taken together, so central differences of any width are exact but for rounding. Where rates
+//! are scaled that holds for the rates and for all but inertia forces, whose derivatives are written out.
 
 use super::algebra::{settle, solve};
 use super::curvature::{Curvature, along_theta};
 use super::dynamics::accelerate;
-use super::equations::{Point, equations};
+use super::equations::Point;
 use super::locate::Status;
 use super::model::Source;
 use super::motion::{Output, output, point_jacobian_rate};
 use super::number::{Load, Number};
-use super::parameters::{Parameters, take_gravity};
+use super::parameters::Parameters;
 use super::polynomials::{DYNAMICS, Fields, MOTION, at, scaled};
+use super::scaling::is_scaled;
 use super::scratch::Scratch;
+use super::tangent::{Direction, inertia_tangent};
 
 /// ẋ = A x + B force, y = C x + D force, row-major; x = (η, rate), and y holds position, small rotation and
 /// velocity of each output. D is zero and not here.
@@ -44,27 +47,81 @@ fn half_difference<R: Number>(high: &mut [R], low: &[R], width: R) {
 }
 
 impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
-    /// Derivative of the force by a modal coordinate (`part` 0) or by a rate (1).
-    fn by_state(
+    /// Derivative of the force by a rate.
+    fn by_rate(
         &self,
         motion: [&[R]; 3],
-        part: usize,
         column: usize,
         out: &mut [R],
         mut scratch: Scratch<'_, R>,
     ) {
         let n = self.source.model().n;
-        let width = [R::of(MODAL_WIDTH), R::ONE][part];
+        let [eta, rate, accel] = motion;
         let (moved, low) = (scratch.take(n), scratch.take(n));
         let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
-        moved.copy_from_slice(motion[part]);
+        moved.copy_from_slice(rate);
+        for (shift, out) in [(R::ONE, &mut *out), (-R::ONE, &mut *low)] {
+            moved[column] = rate[column] + shift;
+            self.residual([eta, moved, accel], u, extra, out, scratch.again());
+        }
+        half_difference(out, low, R::ONE);
+    }
+
+    /// Derivative of the force by a modal coordinate.
+    fn by_modal(
+        &self,
+        motion: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) {
+        let (source, m) = (self.source, self.source.model());
+        let [eta, rate, accel] = motion;
+        let width = R::of(MODAL_WIDTH);
+        let with_inertia = !is_scaled(source);
+        let (moved, low) = (scratch.take(m.n), scratch.take(m.n));
+        let u = scratch.take(m.n * m.n);
+        moved.copy_from_slice(eta);
         for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
-            moved[column] = motion[part][column] + shift;
-            let mut shifted = motion;
-            shifted[part] = moved;
-            self.residual(shifted, u, extra, out, scratch.again());
+            moved[column] = eta[column] + shift;
+            let motion = [&*moved, rate, accel];
+            self.nominal(motion, with_inertia, u, out, scratch.again());
         }
         half_difference(out, low, width);
+        if !with_inertia {
+            let mut rest = scratch.again();
+            let still = Fields::zeros::<M, DYNAMICS>(source, &mut rest);
+            self.add_inertia(motion, Some(column), &still, out, rest);
+        }
+        if let (Some(p), true) = (self.p, m.n_outputs > 0) {
+            p.add_payload_by_modal(source, &self.place, motion, column, out, scratch);
+        }
+    }
+
+    /// Adds the derivative of inertia forces along a modal coordinate, if any, and a change of the fields.
+    fn add_inertia(
+        &self,
+        [eta, rate, accel]: [&[R]; 3],
+        column: Option<usize>,
+        df: &Fields<'_, R>,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) {
+        let n = self.source.model().n;
+        let (eta_by, by) = (scratch.zeros(n), scratch.take(n));
+        if let Some(column) = column {
+            eta_by[column] = R::ONE;
+        }
+        let x = Direction {
+            eta,
+            eta_by,
+            rate,
+            accel,
+        };
+        inertia_tangent(self.source, [self.f, df], &x, by, scratch);
+        for (sum, by) in out.iter_mut().zip(&*by) {
+            *sum += *by;
+        }
     }
 
     /// Derivative of the force by θ_column.
@@ -87,12 +144,13 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
         let (low, u) = (scratch.take(n), scratch.take(n * n));
         for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
             moved.shifted(self.f, shift, &along);
-            equations(source, &moved, motion, u, out, scratch.again());
-            if m.has_gravity_terms() {
-                take_gravity(source, self.p, &moved, motion[0], out);
-            }
+            let there = Point { f: &moved, ..*self };
+            there.nominal(motion, !is_scaled(source), u, out, scratch.again());
         }
         half_difference(out, low, width);
+        if is_scaled(source) {
+            self.add_inertia(motion, None, &along, out, scratch.again());
+        }
         if let (Some(p), true) = (self.p, m.n_outputs > 0) {
             p.add_payload_by_theta(source, &self.place, motion, column, out, scratch);
         }
@@ -169,10 +227,10 @@ pub fn linearize<R: Load<M::Stored>, M: Source>(
         if k < m.n_rigid {
             point.by_theta(curvature.as_ref(), motion, k, by, scratch.again());
         } else {
-            point.by_state(motion, 0, k, by, scratch.again());
+            point.by_modal(motion, k, by, scratch.again());
         }
         set_column(n, u, k, by, out.a);
-        point.by_state(motion, 1, k, by, scratch.again());
+        point.by_rate(motion, k, by, scratch.again());
         if let (Some(p), true) = (p, k < m.n_rigid) {
             by[k] += p.coulomb_slope(k, rate[k]);
         }

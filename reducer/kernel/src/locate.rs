@@ -16,6 +16,8 @@ pub enum Status {
     Undefined = 2,
     /// An argument or a result is not a finite number.
     NotFinite = 3,
+    /// Deflections are beyond those for which second-order terms hold: a rate would be scaled by less than 0.1.
+    Bent = 4,
 }
 
 /// Periods, at most, by which a periodic coordinate is wrapped: beyond, little is left of its digits.

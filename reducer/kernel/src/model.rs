@@ -41,6 +41,8 @@ pub struct Model<'a, C> {
     pub theta_max: &'a [C],
     /// Which θ repeat after their range.
     pub periodic: &'a [bool],
+    /// In which θ the stored functions are waves, not polynomials; none where there are no such.
+    pub waves: &'a [bool],
     /// coefficients · θ ≤ bound: coefficients and bound of one after the other.
     pub inequalities: &'a [C],
     /// How a box is found.
@@ -51,7 +53,7 @@ pub struct Model<'a, C> {
     pub dynamics: Table<'a, C>,
     /// Polynomials of outputs and load map; no values where there are none.
     pub motion: Table<'a, C>,
-    /// Degrees that a basis must hold, at least two.
+    /// Degrees that a basis must hold, at least two; with waves an odd number, at least three.
     pub degrees: usize,
     /// Meaning of the values, by [`Group`].
     pub entries: [&'a [Entry]; Group::COUNT],
@@ -166,6 +168,13 @@ impl Entry {
             index(self.k),
         )
     }
+
+    /// Value and all indices.
+    #[inline(always)]
+    pub fn all(&self) -> (usize, [usize; 4]) {
+        let indices = [self.i, self.j, self.k, self.l];
+        (self.value as usize, indices.map(|x| x as usize))
+    }
 }
 
 /// The enum and the list of its values.
@@ -191,14 +200,18 @@ groups! {
     MassFactor,
     /// (i, j) of U_k, which η_k multiplies.
     MassSlope,
+    /// (i, j) of B per η_k η_l, l ≥ k: how rates of θ are scaled.
+    RateScale,
     /// (i, j) of L, K = L Lᵀ.
     StiffnessFactor,
     /// (i, j) of the factor of D.
     DampingFactor,
-    /// (i, j) of M, j ≥ i.
+    /// (i, j) of M, j ≥ i; where energies are stored, in place of U₀.
     Mass,
     /// h_ijk, k ≥ j.
     Gyroscopic,
+    /// Second derivative of (i, j) of M by η_k and η_l, j ≥ i, l ≥ k.
+    MassCurvature,
     /// (i, j) of K, j ≥ i.
     Stiffness,
     /// (i, j) of D, j ≥ i.
@@ -213,12 +226,16 @@ groups! {
     GravityPotential,
     /// Force on coordinate i per unit of gravity along axis k.
     GravityForce,
+    /// (i, j) of the stiffness per unit of gravity along axis k, j ≥ i.
+    GravityStiffness,
     /// Axis i of the position of output k.
     Position,
     /// Entry i of the quaternion of output k.
     Quaternion,
     /// Row i of output k per modal coordinate j.
     Amplitude,
+    /// Axis i of the position of output k per η_j η_l, l ≥ j.
+    PositionCurvature,
     /// Displacement of loaded dof i per coordinate j.
     LoadMap,
 }
@@ -230,10 +247,27 @@ impl<'a, C> Model<'a, C> {
         self.entries[group as usize]
     }
 
+    /// The stored functions are waves in θ_k.
+    #[inline(always)]
+    pub fn is_wave(&self, k: usize) -> bool {
+        !self.waves.is_empty() && self.waves[k]
+    }
+
+    /// The mass is stored by its factor, not by its entries.
+    #[inline(always)]
+    pub fn has_mass_factor(&self) -> bool {
+        matches!(self.form, Form::Lagrangian) && self.list(Group::Mass).is_empty()
+    }
+
     /// Gravity on the mechanism is stored per inertial axis.
     #[inline(always)]
     pub fn has_gravity_terms(&self) -> bool {
-        !self.list(Group::GravityPotential).is_empty() || !self.list(Group::GravityForce).is_empty()
+        let groups = [
+            Group::GravityPotential,
+            Group::GravityForce,
+            Group::GravityStiffness,
+        ];
+        groups.into_iter().any(|g| !self.list(g).is_empty())
     }
 }
 

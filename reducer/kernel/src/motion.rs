@@ -1,10 +1,11 @@
-//! Outputs: x = p(θ) + Σ X_d(θ) η_d and R = exp(Σ Y_d(θ) η_d) R₀(θ), where R₀ comes from a quaternion of any
+//! Outputs: x = p(θ) + Σ X_d(θ) η_d + ½ Σ X_de(θ) η_d η_e and R = exp(Σ Y_d(θ) η_d) R₀(θ), where R₀ comes from a quaternion of any
 //! length. Velocities are exact derivatives.
 
 use super::algebra::all_finite;
 use super::model::{Entry, Group, LARGEST_RIGID, Source};
 use super::number::{Load, Number};
 use super::polynomials::Fields;
+use super::scaling::share;
 
 /// Motion of one output, inertial axes.
 pub struct Output<'a, R> {
@@ -178,6 +179,10 @@ pub fn output<R: Load<M::Stored>, M: Source>(
             turn[i - 3] += f.value[v] * eta[j];
         }
     }
+    for (v, i, d, e) in bends(source, number) {
+        out.position[i] += f.value[v] * share::<R>(d, e) * eta[d] * eta[e];
+    }
+    add_bends(source, f, number, eta, jacobian);
     *out.rotation = rotation_of(&q);
     if m.has_turn {
         let square = (turn[0] * turn[0]) + (turn[1] * turn[1]) + (turn[2] * turn[2]);
@@ -222,6 +227,38 @@ fn shifts<M: Source>(
     of_output(source.model().list(Group::Amplitude), output).filter(|e| e.1 < 3)
 }
 
+/// Entries of the second-order motion of one output's position: value, axis and both modal coordinates.
+#[inline(always)]
+fn bends<M: Source>(
+    source: &M,
+    output: usize,
+) -> impl Iterator<Item = (usize, usize, usize, usize)> {
+    let list = source.model().list(Group::PositionCurvature).iter();
+    list.map(|e| e.all())
+        .filter(move |(_, e)| e[2] == output)
+        .map(|(v, [i, d, _, e])| (v, i, d, e))
+}
+
+/// What second-order motion adds to the Jacobian of an output's position.
+#[inline(always)]
+fn add_bends<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    output: usize,
+    eta: &[R],
+    jacobian: &mut [R],
+) {
+    let m = source.model();
+    for (v, i, d, e) in bends(source, output) {
+        let share = share::<R>(d, e);
+        jacobian[i * m.n + d] += share * f.value[v] * eta[e];
+        jacobian[i * m.n + e] += share * f.value[v] * eta[d];
+        for k in 0..m.n_rigid {
+            jacobian[i * m.n + k] += f.slope(k)[v] * share * eta[d] * eta[e];
+        }
+    }
+}
+
 /// Jacobian of an output's position, 3×n; from fields or from their derivatives.
 pub fn point_jacobian<R: Load<M::Stored>, M: Source>(
     source: &M,
@@ -244,6 +281,7 @@ pub fn point_jacobian<R: Load<M::Stored>, M: Source>(
             jacobian[i * n + k] += f.slope(k)[v] * eta[j];
         }
     }
+    add_bends(source, f, output, eta, jacobian);
 }
 
 /// Its derivative in time; `along` holds derivatives of the fields along the rates of θ.
@@ -262,13 +300,79 @@ pub fn point_jacobian_rate<R: Load<M::Stored>, M: Source>(
             jacobian[i * m.n + k] += f.slope(k)[v] * rate[j];
         }
     }
+    for (v, i, d, e) in bends(source, output) {
+        let share = share::<R>(d, e);
+        jacobian[i * m.n + d] += share * f.value[v] * rate[e];
+        jacobian[i * m.n + e] += share * f.value[v] * rate[d];
+        for k in 0..m.n_rigid {
+            let pair_rate = (rate[d] * eta[e]) + (eta[d] * rate[e]);
+            jacobian[i * m.n + k] += f.slope(k)[v] * share * pair_rate;
+        }
+    }
+}
+
+/// Derivative of the Jacobian by a modal coordinate.
+pub fn point_jacobian_by<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    output: usize,
+    eta: &[R],
+    column: usize,
+    jacobian: &mut [R],
+) {
+    let m = source.model();
+    jacobian.fill(R::ZERO);
+    for (v, i, _, _) in shifts(source, output).filter(|e| e.2 == column) {
+        for k in 0..m.n_rigid {
+            jacobian[i * m.n + k] += f.slope(k)[v];
+        }
+    }
+    for (v, i, d, e) in bends(source, output) {
+        for (one, other) in [(d, e), (e, d)] {
+            if one == column {
+                let share = share::<R>(d, e);
+                jacobian[i * m.n + other] += share * f.value[v];
+                for k in 0..m.n_rigid {
+                    jacobian[i * m.n + k] += f.slope(k)[v] * share * eta[other];
+                }
+            }
+        }
+    }
+}
+
+/// Derivative by a modal coordinate of the second derivative in time of an output's position without
+/// accelerations; `along` as below.
+pub fn point_bias_by<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    along: &Fields<'_, R>,
+    output: usize,
+    [eta, rate]: [&[R]; 2],
+    column: usize,
+) -> [R; 3] {
+    let mut out = [R::ZERO; 3];
+    let twice = |v: usize| {
+        let slopes = along.slopes().zip(rate);
+        slopes.fold(R::ZERO, |sum, (slope, rate)| sum + slope[v] * *rate)
+    };
+    for (v, i, _, _) in shifts(source, output).filter(|e| e.2 == column) {
+        out[i] += twice(v);
+    }
+    for (v, i, d, e) in bends(source, output) {
+        for (one, other) in [(d, e), (e, d)] {
+            if one == column {
+                let moved = (twice(v) * eta[other]) + (R::TWO * along.value[v] * rate[other]);
+                out[i] += share::<R>(d, e) * moved;
+            }
+        }
+    }
+    out
 }
 
 /// Derivative by θ_column of the second derivative in time of an output's position without accelerations;
 /// `along` holds derivatives of the fields along the rates of θ, `bend` what `bend_slope_at` gives.
 pub fn point_bias_slope<R: Load<M::Stored>, M: Source>(
     source: &M,
-    along: &Fields<'_, R>,
+    [f, along]: [&Fields<'_, R>; 2],
     bend: &[R],
     output: usize,
     column: usize,
@@ -281,6 +385,13 @@ pub fn point_bias_slope<R: Load<M::Stored>, M: Source>(
     }
     for (v, i, j, _) in shifts(source, output) {
         out[i] += (bend[v] * eta[j]) + (R::TWO * along.slope(column)[v] * rate[j]);
+    }
+    for (v, i, d, e) in bends(source, output) {
+        let pair_rate = (rate[d] * eta[e]) + (eta[d] * rate[e]);
+        let moved = (bend[v] * eta[d] * eta[e])
+            + (R::TWO * along.slope(column)[v] * pair_rate)
+            + (R::TWO * f.slope(column)[v] * rate[d] * rate[e]);
+        out[i] += share::<R>(d, e) * moved;
     }
     out
 }
@@ -299,6 +410,9 @@ pub fn position<R: Load<M::Stored>, M: Source>(
     }
     for (v, i, j, _) in shifts(source, output) {
         out[i] += f.value[v] * eta[j];
+    }
+    for (v, i, d, e) in bends(source, output) {
+        out[i] += f.value[v] * share::<R>(d, e) * eta[d] * eta[e];
     }
     out
 }

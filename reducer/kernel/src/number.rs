@@ -1,5 +1,6 @@
 //! Numbers that a model is evaluated with.
 
+use super::trigonometry;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A number: `f64`, `f32`, or one that counts or differentiates.
@@ -36,6 +37,8 @@ pub trait Number:
     fn is_finite(self) -> bool;
     /// Square root of a positive number; 0 of any other.
     fn square_root(self) -> Self;
+    /// Cosine and sine of an angle up to a million.
+    fn cosine_sine(self) -> (Self, Self);
     /// The whole number next to it towards zero, for magnitudes up to 1e9.
     fn whole(self) -> Self;
     /// The same as an index; 0 where it is negative.
@@ -92,6 +95,12 @@ macro_rules! real {
                     root = 0.5 * (root + x / root);
                 }
                 root * scale
+            }
+
+            #[inline(always)]
+            fn cosine_sine(self) -> (Self, Self) {
+                let (cosine, sine) = trigonometry::cosine_sine(f64::from(self));
+                (cosine as $real, sine as $real)
             }
 
             #[inline(always)]

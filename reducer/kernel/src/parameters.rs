@@ -1,15 +1,18 @@
 //! What may differ from call to call.
 //!
 //! Rotor inertia and friction act on θ; a payload is a point mass at an output. It moves as
-//! x(η) = p(θ) + Ψ_x(θ) η_δ; with J for the derivatives of x it adds m JᵀJ to M, m Jᵀ(J̇ rate) to the force and
+//! x(η) = p(θ) + Ψ_x(θ) η_δ and, where it is stored, second-order motion; with J for the derivatives of x it adds m JᵀJ to M, m Jᵀ(J̇ rate) to the force and
 //! m Jᵀg to gravity. What the nominal model holds of a parameter is taken off the given value.
 
 use super::algebra::all_finite;
 use super::curvature::{Curvature, bend_slope_at};
 use super::model::{Group, Source};
-use super::motion::{point_bias_slope, point_jacobian, point_jacobian_rate};
+use super::motion::{
+    point_bias_by, point_bias_slope, point_jacobian, point_jacobian_by, point_jacobian_rate,
+};
 use super::number::{Load, Number};
 use super::polynomials::{Fields, MOTION, Place, at};
+use super::scaling::share;
 use super::scratch::Scratch;
 
 /// Parameters of a call.
@@ -216,6 +219,18 @@ impl<R: Number> Parameters<'_, R> {
                 }
             }
         }
+        // Where positions are of second order, columns of δ change with η too.
+        for (v, [axis, d, output, e]) in m.list(Group::PositionCurvature).iter().map(|e| e.all()) {
+            point_jacobian(source, &fields, output, eta, jacobian);
+            for i in 0..n {
+                let value =
+                    self.added_payload(source, output) * jacobian[axis * n + i] * fields.value[v];
+                h[(i * n + d) * n + e] += value;
+                if d != e {
+                    h[(i * n + e) * n + d] += value;
+                }
+            }
+        }
     }
 
     /// Adds the derivative by θ_column of the payloads' share of the force.
@@ -244,18 +259,101 @@ impl<R: Number> Parameters<'_, R> {
             point_jacobian(source, &fields, output, eta, jacobian);
             point_jacobian_rate(source, &fields, &along, output, [eta, rate], jacobian_rate);
             point_jacobian(source, &aside, output, eta, slope);
-            let bias = point_bias_slope(source, &along, bend, output, column, [eta, rate]);
-            for (i, bias) in bias.into_iter().enumerate() {
-                let (mut a, mut by) = (-self.gravity[i], bias);
-                for k in 0..n {
-                    let at = i * n + k;
-                    a += (jacobian[at] * accel[k]) + (jacobian_rate[at] * rate[k]);
-                    by += slope[at] * accel[k];
-                }
-                for k in 0..n {
-                    let at = i * n + k;
-                    out[k] += payload * ((slope[at] * a) + (jacobian[at] * by));
-                }
+            let both = [&fields, &along];
+            let bias = point_bias_slope(source, both, bend, output, column, [eta, rate]);
+            let of = PayloadSlope {
+                payload,
+                jacobian,
+                jacobian_rate,
+                slope,
+                bias,
+            };
+            of.add(self.gravity, [rate, accel], out);
+        }
+    }
+
+    /// Adds the derivative by a modal coordinate of the payloads' share of the force.
+    pub fn add_payload_by_modal<M: Source>(
+        &self,
+        source: &M,
+        place: &Place<'_, R>,
+        [eta, rate, accel]: [&[R]; 3],
+        column: usize,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        let n = m.n;
+        let (fields, along, _) = both(source, place, rate, &mut scratch);
+        let (jacobian, jacobian_rate) = (scratch.take(3 * n), scratch.take(3 * n));
+        let slope = scratch.take(3 * n);
+        for output in 0..m.n_outputs {
+            point_jacobian(source, &fields, output, eta, jacobian);
+            point_jacobian_rate(source, &fields, &along, output, [eta, rate], jacobian_rate);
+            point_jacobian_by(source, &fields, output, eta, column, slope);
+            let of = PayloadSlope {
+                payload: self.added_payload(source, output),
+                jacobian,
+                jacobian_rate,
+                slope,
+                bias: point_bias_by(source, &along, output, [eta, rate], column),
+            };
+            of.add(self.gravity, [rate, accel], out);
+        }
+    }
+
+    /// Adds the stiffness of the payloads' weight at η = (θ, 0).
+    pub fn add_payload_stiffness<M: Source>(
+        &self,
+        source: &M,
+        place: &Place<'_, R>,
+        out: &mut [R],
+        mut scratch: Scratch<'_, R>,
+    ) where
+        R: Load<M::Stored>,
+    {
+        let m = source.model();
+        let list = m.list(Group::PositionCurvature);
+        if list.is_empty() {
+            return;
+        }
+        let mut fields = Fields::of::<M, MOTION>(source, &mut scratch);
+        at::<R, M, MOTION>(source, place, &mut fields, scratch);
+        for (v, [axis, d, output, e]) in list.iter().map(|e| e.all()) {
+            let part = self.added_payload(source, output) * self.gravity[axis] * fields.value[v];
+            out[d * m.n + e] -= part;
+            if d != e {
+                out[e * m.n + d] -= part;
+            }
+        }
+    }
+}
+
+/// A payload with the derivative of its Jacobian and of its acceleration without accelerations of η.
+struct PayloadSlope<'a, R> {
+    payload: R,
+    jacobian: &'a [R],
+    jacobian_rate: &'a [R],
+    slope: &'a [R],
+    bias: [R; 3],
+}
+
+impl<R: Number> PayloadSlope<'_, R> {
+    /// Adds the derivative of its force.
+    fn add(&self, gravity: [R; 3], [rate, accel]: [&[R]; 2], out: &mut [R]) {
+        let n = out.len();
+        for (i, bias) in self.bias.into_iter().enumerate() {
+            let (mut a, mut by) = (-gravity[i], bias);
+            for k in 0..n {
+                let at = i * n + k;
+                a += (self.jacobian[at] * accel[k]) + (self.jacobian_rate[at] * rate[k]);
+                by += self.slope[at] * accel[k];
+            }
+            for k in 0..n {
+                let at = i * n + k;
+                out[k] += self.payload * ((self.slope[at] * a) + (self.jacobian[at] * by));
             }
         }
     }
@@ -297,6 +395,14 @@ pub fn take_gravity<R: Load<M::Stored>, M: Source>(
         out[i] -= gravity[axis] * f.value[v];
         for (sum, slope) in out.iter_mut().zip(f.slopes()) {
             *sum -= gravity[axis] * eta[i] * slope[v];
+        }
+    }
+    for (v, i, j, axis) in m.list(Group::GravityStiffness).iter().map(|e| e.get()) {
+        let part = gravity[axis] * share::<R>(i, j);
+        out[i] += part * f.value[v] * eta[j];
+        out[j] += part * f.value[v] * eta[i];
+        for (sum, slope) in out.iter_mut().zip(f.slopes()) {
+            *sum += part * eta[i] * eta[j] * slope[v];
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Polynomials of a box with their gradients [M 9.1].
 //!
-//! On a box with centre m and half width w every stored function is a polynomial in ξ_k = (θ_k − m_k)/w_k.
+//! On a box with centre m and half width w every stored function is a polynomial in ξ_k = (θ_k − m_k)/w_k, or a
+//! sum of waves in a θ_k that turns.
 //! Passes over a table know the number of coordinates, S, and of columns side by side, L, so that sums stay
 //! in registers.
 
@@ -8,6 +9,7 @@ use super::model::{Model, Source, Table};
 use super::number::{Load, Number};
 use super::scratch::Scratch;
 use super::values;
+use super::waves;
 
 /// Names a model's tables for functions that are made for one of them: this one,
 pub const DYNAMICS: bool = false;
@@ -48,6 +50,14 @@ impl<'f, R: Number> Fields<'f, R> {
             value: scratch.take(t.values),
             slope: scratch.take(slopes * t.values),
         }
+    }
+
+    /// The same, all zero.
+    pub fn zeros<M: Source, const T: bool>(source: &M, scratch: &mut Scratch<'f, R>) -> Self {
+        let zeros = Self::of::<M, T>(source, scratch);
+        zeros.value.fill(R::ZERO);
+        zeros.slope.fill(R::ZERO);
+        zeros
     }
 
     /// Derivatives of all values by θ_k.
@@ -301,7 +311,7 @@ pub fn degree_of(run: &[u8], powers: bool, i: usize, k: usize) -> usize {
     }
 }
 
-/// Powers or Chebyshev polynomials of every coordinate and their derivatives by θ: order, coordinate,
+/// Powers, Chebyshev polynomials or waves of every coordinate and their derivatives by θ: order, coordinate,
 /// degree.
 pub struct Basis<'b, R> {
     numbers: &'b mut [R],
@@ -331,6 +341,17 @@ impl<'b, R: Number> Basis<'b, R> {
         let (s, degrees, degree) = (m.n_rigid, m.degrees, degree_at(t, place.index));
         let d = scratch.zeros(orders * s * degrees);
         for k in 0..s {
+            if m.is_wave(k) {
+                let (per_angle, first) = (waves::per_angle(T), k * degrees + 1);
+                d[first - 1] = R::ONE;
+                waves::fill(place.theta[k], per_angle, degree, 1, &mut d[first..]);
+                for order in 1..orders {
+                    let (before, now) = d.split_at_mut(order * s * degrees + first);
+                    let before = &before[(order - 1) * s * degrees + first..];
+                    waves::differentiate(before, per_angle, degree, 1, now);
+                }
+                continue;
+            }
             let (xi, scale) = scaled(source, place, k);
             let at = |order: usize, i: usize| (order * s + k) * degrees + i;
             (d[at(0, 0)], d[at(0, 1)]) = (R::ONE, xi);

@@ -1,6 +1,6 @@
 //! What a change of one stored function does to the coefficients.
 
-use super::coefficients::{Coefficients, add_gravity_axes, of_fields};
+use super::coefficients::{Coefficients, add_gravity_axes, fill_second_order, of_fields};
 use super::dynamics::dynamics_at;
 use super::locate::{Status, locate};
 use super::model::Source;
@@ -19,14 +19,14 @@ pub struct Move<R> {
     pub by: R,
 }
 
-/// Coefficients at θ with one function moved, and (three vectors, which may be empty) gravity per inertial
-/// axis. Parameters and load map are left out.
+/// Coefficients at θ with one function moved, and (which may be empty) three vectors of gravity per inertial
+/// axis and what is stored of second order. Parameters and load map are left out.
 pub fn moved_coefficients<R: Load<M::Stored>, M: Source>(
     source: &M,
     theta: &[R],
     moved: Move<R>,
     out: &mut Coefficients<'_, R>,
-    axes: &mut [R],
+    [axes, second]: [&mut [R]; 2],
     mut scratch: Scratch<'_, R>,
 ) -> Status {
     let place = scratch.take(source.model().n_rigid);
@@ -43,10 +43,14 @@ pub fn moved_coefficients<R: Load<M::Stored>, M: Source>(
         Some(k) => f.slope_mut(k)[moved.value] += moved.by,
         None => f.value[moved.value] += moved.by,
     }
-    of_fields(source, None, &f, out, scratch);
+    of_fields(source, None, &f, out, scratch.again());
     axes.fill(R::ZERO);
     if !axes.is_empty() {
         add_gravity_axes(source, &f, axes);
+    }
+    second.fill(R::ZERO);
+    if !second.is_empty() {
+        fill_second_order(source, &f, second, scratch);
     }
     status
 }

@@ -4,6 +4,7 @@ use super::model::{Source, Table};
 use super::number::Load;
 use super::polynomials::{Place, scaled, table};
 use super::scratch::Scratch;
+use super::waves;
 
 /// Columns that are summed side by side.
 const LANES: usize = 4;
@@ -30,6 +31,9 @@ fn terms_at<R: Load<M::Stored>, M: Source, const T: bool>(
     let s = m.n_rigid;
     term[0] = R::ONE;
     for k in 0..s {
+        if m.is_wave(k) {
+            continue;
+        }
         let xi = scaled(source, place, k).0;
         if degree > 0 {
             term[1 + k] = xi;
@@ -42,6 +46,12 @@ fn terms_at<R: Load<M::Stored>, M: Source, const T: bool>(
         for k in 0..s {
             let at = 1 + (i - 1) * s + k;
             term[at] = R::TWO * term[1 + k] * term[at - s] - term[at - 2 * s];
+        }
+    }
+    for k in 0..s {
+        if m.is_wave(k) && degree > 0 {
+            let per_angle = waves::per_angle(T);
+            waves::fill(place.theta[k], per_angle, degree, s, &mut term[1 + k..]);
         }
     }
     let mut count = 1 + degree * s;
@@ -66,6 +76,11 @@ fn term_rates<R: Load<M::Stored>, M: Source, const T: bool>(
     let s = m.n_rigid;
     rate[0] = R::ZERO;
     for k in 0..s {
+        if m.is_wave(k) {
+            let along = waves::per_angle::<R>(T) * direction[k];
+            waves::differentiate(&term[1 + k..], along, degree, s, &mut rate[1 + k..]);
+            continue;
+        }
         let along = scaled(source, place, k).1 * direction[k];
         let (mut before, mut now) = (R::ZERO, along);
         if degree > 0 {

@@ -32,16 +32,17 @@ pub(super) fn excess(
     let mut points: Vec<Vec<f64>> = (0..count)
         .map(|i| domain.point(&halton(i, key, s).into_iter().map(place).collect::<Vec<_>>()))
         .collect();
+    points = domain.admitted(&context.layout.domain, points);
     points.retain(|p| evaluator.status(p, &mut work) == Ok(Status::Inside));
     store.require(&points)?;
     let mut errors = Vec::with_capacity(points.len());
     let mut found = ModelCoefficients::default();
-    for sample in points.iter().filter_map(|p| store.get(p)).flatten() {
+    for sample in points.iter().filter_map(|p| store.get(p)) {
         let evaluated = evaluator.coefficients_into(sample.theta(), &mut work, &mut found);
         if evaluated.is_ok() {
             let measure = context.rules.measure();
             let scales = context.scales;
-            errors.push(scales.point_errors(sample, &found, measure, Part::All));
+            errors.push(scales.point_errors(&sample, &found, measure, Part::All));
         }
     }
     let largest = context

@@ -2,12 +2,14 @@
 
 use super::errors::{Measure, Part, PointErrors, Scales, summarize};
 use super::points::uniform;
+use super::quantities::{Found, Quantities};
 use super::region::Region;
 use super::sample::Sample;
+use super::search::{Place, budget, climb};
 use super::source::LocalModel;
 use crate::reduced_model::{
-    Block, BlockError, CoordinateKind, Evaluator, InvalidModel, ModelForm, ReducedModel, Workspace,
-    frequencies_hz,
+    Block, BlockError, CoordinateKind, Evaluator, InvalidModel, LargestError, ModelForm,
+    ReducedModel, Workspace, frequencies_hz,
 };
 use rayon::prelude::*;
 
@@ -17,8 +19,11 @@ pub struct CheckReport {
     /// Per block: Frobenius norm of the difference over that of the exact value (at least a tenth
     /// of its root mean square) [M 10.2].
     pub errors: Vec<BlockError>,
-    /// Per block, where its error is largest.
+    /// Per block, at which of the points its error is largest.
     pub worst: Vec<WorstPoint>,
+    /// The largest errors that a search from the worst points found: blocks, then outputs and forces in
+    /// their units.
+    pub largest: Vec<LargestError>,
     /// Relative errors of the natural frequencies of the internal modes; absent without them.
     pub frequencies: Option<FrequencyErrors>,
     /// Points that were compared.
@@ -88,7 +93,8 @@ pub fn check(
     let internal: Vec<usize> = (0..n)
         .filter(|&i| model.layout.coordinates[i].kind == CoordinateKind::Internal)
         .collect();
-    let compared: Vec<Option<(PointErrors, f64)>> = samples
+    let quantities = Quantities::new(&model.layout, &scales);
+    let compared: Vec<Option<(PointErrors, f64, Found)>> = samples
         .par_iter()
         .map_init(Default::default, |(work, c), sample| {
             evaluator.coefficients_into(sample.theta(), work, c).ok()?;
@@ -99,14 +105,22 @@ pub fn check(
                 .iter()
                 .zip(&exact)
                 .map(|(f, e)| (f - e).abs() / e.max(f64::MIN_POSITIVE));
-            Some((errors, relative.fold(0.0, f64::max)))
+            let frequencies = relative.fold(0.0, f64::max);
+            Some((errors, frequencies, quantities.at(sample, c)))
         })
         .collect();
-    let (errors, frequencies): (Vec<PointErrors>, Vec<f64>) =
-        compared.into_iter().flatten().unzip();
+    let (mut errors, mut frequencies, mut points) = (Vec::new(), Vec::new(), Vec::new());
+    for (of_blocks, of_frequencies, of_all) in compared.into_iter().flatten() {
+        errors.push(of_blocks);
+        frequencies.push(of_frequencies);
+        points.push(of_all);
+    }
+    let n_fresh = points.len();
+    points.extend(searched(&evaluator, local, &quantities, &points, n_samples));
     Ok(CheckReport {
         errors: summarize(&errors, &scales),
         worst: worst_points(&samples, &errors, &scales),
+        largest: quantities.largest(&points, n_fresh),
         frequencies: (!internal.is_empty() && !frequencies.is_empty()).then(|| FrequencyErrors {
             mean: frequencies.iter().sum::<f64>() / frequencies.len() as f64,
             max: frequencies.iter().copied().fold(0.0, f64::max),
@@ -116,6 +130,43 @@ pub fn check(
         without_model,
         failed,
     })
+}
+
+/// What a search from the worst of the points finds.
+fn searched(
+    evaluator: &Evaluator,
+    local: &dyn LocalModel,
+    quantities: &Quantities,
+    points: &[Found],
+    n_samples: usize,
+) -> Vec<Found> {
+    let place = |p: &Found| Place {
+        theta: p.theta.clone(),
+        errors: p.worst.clone(),
+    };
+    let known: Vec<Place> = points.iter().map(place).collect();
+    let model = evaluator.model();
+    let mut found = Vec::new();
+    let Ok(_) = climb(
+        model,
+        &known,
+        budget(model.layout.n_rigid, n_samples),
+        |wanted| {
+            let measured: Vec<Option<Found>> = wanted
+                .par_iter()
+                .map_init(Default::default, |(work, c), theta| {
+                    let sample = exact_sample(evaluator, local, theta, work).ok()?;
+                    evaluator.coefficients_into(theta, work, c).ok()?;
+                    Some(quantities.at(&sample, c))
+                })
+                .collect();
+            let errors = measured.iter().map(|m| m.as_ref().map(|f| f.worst.clone()));
+            let errors: Vec<Option<Vec<f64>>> = errors.collect();
+            found.extend(measured.into_iter().flatten());
+            Ok::<_, std::convert::Infallible>(errors)
+        },
+    );
+    found
 }
 
 /// Why a point is not compared.
@@ -147,12 +198,18 @@ fn random_points(model: &ReducedModel, n_samples: usize, seed: u64) -> Vec<Vec<f
     let s = model.layout.n_rigid;
     let domain = Region::of_domain(&model.layout.domain);
     let start = seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
-    (0..n_samples as u64)
+    let points: Vec<Vec<f64>> = (0..n_samples as u64)
         .map(|i| {
             let coordinate = |k: u64| 2.0 * uniform(start.wrapping_add(i * s as u64 + k)) - 1.0;
             domain.point(&(0..s as u64).map(coordinate).collect::<Vec<_>>())
         })
-        .collect()
+        .collect();
+    let bounds = &model.layout.domain;
+    match points.iter().any(|p| bounds.admits(p)) {
+        true => points,
+        // Of a domain that chance does not hit, points near its boundary are compared.
+        false => domain.admitted(bounds, points),
+    }
 }
 
 fn worst_points(samples: &[Sample], errors: &[PointErrors], scales: &Scales) -> Vec<WorstPoint> {

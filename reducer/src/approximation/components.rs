@@ -1,21 +1,33 @@
 //! Which functions of θ must be stored: what varies, what is constant, what is zero.
 
 use super::sample::Sample;
-use crate::reduced_model::{Component, ComponentLists, Constant, ModelForm, ModelLayout};
+use crate::reduced_model::{
+    Component, ComponentLists, Constant, ModelForm, ModelLayout, Stiffening,
+};
 use kernel::Group;
 use std::ops::Range;
 
 /// Relative to the largest entry of its block: below this an entry is rounding.
 const ROUNDING: f64 = 1e-10;
 
+/// How the form `lagrangian` stores the mass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mass {
+    /// By its factor, and the factor's slopes.
+    Factor,
+    /// By its entries; without modal coordinates.
+    Entries,
+}
+
 /// Sorts all possible components by what they do at the probes.
 pub(super) fn find_components(
     layout: &ModelLayout,
     form: ModelForm,
+    mass: Mass,
     probes: &[Sample],
 ) -> ComponentLists {
     let mut lists = ComponentLists::default();
-    for block in blocks(layout, form, probes) {
+    for block in blocks(layout, form, mass, probes) {
         let mut largest = 0.0_f64;
         let spans: Vec<(f64, f64)> = block
             .iter()
@@ -58,13 +70,19 @@ fn rounded(value: f64) -> f64 {
 
 /// All components that a model of this form can have, by blocks of one unit of comparison: what the
 /// energies [M 8.1, 8.3] or, in the `direct` form, the equations of motion [M 1.1] are made of.
-fn blocks(layout: &ModelLayout, form: ModelForm, probes: &[Sample]) -> Vec<Vec<Component>> {
+fn blocks(
+    layout: &ModelLayout,
+    form: ModelForm,
+    mass: Mass,
+    probes: &[Sample],
+) -> Vec<Vec<Component>> {
     let (n, s) = (layout.n(), layout.n_rigid);
     let candidates = Candidates {
         layout,
         n,
         s,
         lagrangian: form == ModelForm::Lagrangian,
+        mass_factored: form == ModelForm::Lagrangian && mass == Mass::Factor,
         damping_factored: form == ModelForm::Lagrangian && has_damping_factor(n, s, probes),
         gravity_differs: gravity_differs(probes),
     };
@@ -77,6 +95,8 @@ struct Candidates<'a> {
     n: usize,
     s: usize,
     lagrangian: bool,
+    /// The mass is stored by its factor.
+    mass_factored: bool,
     /// Damping is stored as a factor on δ.
     damping_factored: bool,
     /// Gravity is not all of the static force.
@@ -89,13 +109,14 @@ impl Candidates<'_> {
         use Component as C;
         let (n, s) = (self.n, self.s);
         let per_axis = self.layout.parameters.gravity_at_runtime;
+        let stiffening = self.layout.stiffening;
         // Where gravity stays free and nothing else pulls, only rounding would be left.
         let has_rest = self.gravity_differs || !per_axis;
         let first_force = if self.lagrangian { s } else { 0 };
         let outputs = 0..self.layout.outputs.len();
         let (present, blocks) = match group {
             Group::MassFactor => (
-                self.lagrangian,
+                self.mass_factored,
                 vec![entries(0..n, |row, column| C::MassFactor { row, column })],
             ),
             Group::MassSlope => {
@@ -106,7 +127,48 @@ impl Candidates<'_> {
                         column,
                     })
                 };
-                (self.lagrangian, (s..n).map(of).collect())
+                (self.mass_factored, (s..n).map(of).collect())
+            }
+            Group::RateScale => {
+                let of = |row, column| {
+                    entries(s..n, move |first, second| C::RateScale {
+                        row,
+                        column,
+                        first,
+                        second,
+                    })
+                };
+                (
+                    self.lagrangian && stiffening == Stiffening::All,
+                    vec![pairs(0..s, of)],
+                )
+            }
+            Group::MassCurvature => {
+                let of = |row, column| {
+                    entries(s..n, move |first, second| C::MassCurvature {
+                        row,
+                        column,
+                        first,
+                        second,
+                    })
+                };
+                (
+                    !self.lagrangian && stiffening == Stiffening::All,
+                    vec![pairs(0..s, of)],
+                )
+            }
+            Group::GravityStiffness => {
+                let of = |axis| {
+                    entries(s..n, move |row, column| C::GravityStiffness {
+                        row,
+                        column,
+                        axis,
+                    })
+                };
+                (
+                    per_axis && stiffening != Stiffening::None,
+                    vec![(0..3).flat_map(of).collect()],
+                )
             }
             Group::StiffnessFactor => (
                 self.lagrangian,
@@ -123,7 +185,7 @@ impl Candidates<'_> {
                 })],
             ),
             Group::Mass => (
-                !self.lagrangian,
+                !self.mass_factored,
                 vec![entries(0..n, |row, column| C::Mass { row, column })],
             ),
             Group::Gyroscopic => {
@@ -180,6 +242,20 @@ impl Candidates<'_> {
                 let of = |output| [0..3, 3..6].map(|rows| amplitudes(output, rows, s..n));
                 (true, outputs.flat_map(of).collect())
             }
+            Group::PositionCurvature => {
+                let of = |output| {
+                    let of_axis = |axis| {
+                        entries(s..n, move |first, second| C::PositionCurvature {
+                            output,
+                            axis,
+                            first,
+                            second,
+                        })
+                    };
+                    (0..3).flat_map(of_axis).collect()
+                };
+                (stiffening != Stiffening::None, outputs.map(of).collect())
+            }
             Group::LoadMap => {
                 let of = |loaded| {
                     (0..n)
@@ -199,6 +275,15 @@ fn entries(range: Range<usize>, of: impl Fn(usize, usize) -> Component) -> Vec<C
     range
         .flat_map(|i| (i..end).map(move |j| (i, j)))
         .map(|(i, j)| of(i, j))
+        .collect()
+}
+
+/// Several components for every pair of indices, the second not below the first.
+fn pairs(range: Range<usize>, of: impl Fn(usize, usize) -> Vec<Component>) -> Vec<Component> {
+    let end = range.end;
+    range
+        .flat_map(|i| (i..end).map(move |j| (i, j)))
+        .flat_map(|(i, j)| of(i, j))
         .collect()
 }
 

@@ -3,11 +3,16 @@
 use super::errors::{Part, summarize};
 use super::least_squares::LeastSquares;
 use super::points::{grid, halton, lobatto};
+use super::quantities::Quantities;
 use super::region::Region;
+use super::sample::Sample;
 use super::store::{SampleStore, key};
 use super::trial::Context;
 use crate::description::mechanism::Basis;
-use crate::reduced_model::{BoxModel, Component, Continuity, PolynomialValues, Table, TreeNode};
+use crate::reduced_model::{
+    BoxModel, Component, Continuity, Evaluator, LargestError, ModelCoefficients, PolynomialValues,
+    ReducedModel, Table, TreeNode, Workspace,
+};
 use faer::Mat;
 use std::collections::BTreeMap;
 
@@ -57,8 +62,10 @@ fn turns(context: &Context, boxes: &[BoxModel]) -> bool {
 
 /// Measures a changed box again, at all samples in it.
 fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
-    let region = region_of(b);
-    let samples = store.inside(&region, usize::MAX);
+    let region = Region::of_box(b);
+    let places = store.inside(&region, usize::MAX);
+    let samples: Vec<_> = places.iter().filter_map(|p| store.get(p)).collect();
+    let samples: Vec<&Sample> = samples.iter().map(AsRef::as_ref).collect();
     let errors = context.errors(&region, [&b.dynamics, &b.outputs], Part::All, &samples);
     let ratios = context.rules.ratios(&errors, context.scales);
     b.reached &= ratios.iter().all(|r| *r <= 1.0);
@@ -71,19 +78,12 @@ fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
     );
 }
 
-fn region_of(b: &BoxModel) -> Region {
-    Region {
-        lower: b.lower.clone(),
-        upper: b.upper.clone(),
-    }
-}
-
 /// Nodes that lie on a box they are not nodes of take that box's value [T, figure 5.13], until
 /// nothing changes. Faces must be nested, which refinement sees to.
 fn conform(order: usize, boxes: &mut [BoxModel]) {
     let s = boxes.first().map_or(0, |b| b.lower.len());
     let xi = grid(&lobatto(order), s);
-    let regions: Vec<Region> = boxes.iter().map(region_of).collect();
+    let regions: Vec<Region> = boxes.iter().map(Region::of_box).collect();
     let nodes: Vec<Vec<Vec<f64>>> = regions
         .iter()
         .map(|r| xi.iter().map(|x| r.point(x)).collect())
@@ -226,20 +226,15 @@ fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f
         dynamics: root_mean_squares(store, &context.components.dynamics),
         outputs: root_mean_squares(store, &context.components.outputs),
     };
-    let regions: Vec<Region> = boxes.iter().map(region_of).collect();
+    let regions: Vec<Region> = boxes.iter().map(Region::of_box).collect();
     let mut largest = 0.0_f64;
-    for a in 0..boxes.len() {
-        for b in a + 1..boxes.len() {
-            let Some(face) = regions[a].common_face(&regions[b]) else {
-                continue;
-            };
-            for theta in face_points(&face) {
-                let sides = [(&boxes[a], &theta), (&boxes[b], &theta)];
-                largest = largest.max(scales.jump(context, sides));
-            }
+    let domain = &context.layout.domain;
+    for (a, b, face) in faces(&regions) {
+        for theta in face_points(&face).iter().filter(|p| domain.admits(p)) {
+            let sides = [(&boxes[a], theta), (&boxes[b], theta)];
+            largest = largest.max(scales.jump(context, sides));
         }
     }
-    let domain = &context.layout.domain;
     for k in (0..context.layout.n_rigid).filter(|k| domain.periodic[*k]) {
         for (a, first) in regions.iter().enumerate() {
             let Some(beyond) = one_period_on(first, k, domain.lower[k], domain.upper[k]) else {
@@ -249,7 +244,7 @@ fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f
                 let Some(face) = beyond.common_face(last) else {
                     continue;
                 };
-                for theta in face_points(&face) {
+                for theta in face_points(&face).into_iter().filter(|p| domain.admits(p)) {
                     let mut start = theta.clone();
                     start[k] = domain.lower[k];
                     let sides = [(&boxes[a], &start), (&boxes[b], &theta)];
@@ -259,6 +254,55 @@ fn largest_jump(context: &Context, store: &SampleStore, boxes: &[BoxModel]) -> f
         }
     }
     largest
+}
+
+/// The largest jumps of outputs and forces across faces that a few points of each show, in their units;
+/// points that the inequalities exclude do not count.
+pub(crate) fn absolute_jumps(model: &ReducedModel) -> Vec<LargestError> {
+    let layout = &model.layout;
+    let scales = super::errors::Scales::default();
+    let quantities = Quantities::new(layout, &scales);
+    let regions: Vec<Region> = model.boxes.iter().map(Region::of_box).collect();
+    let alone: Vec<ReducedModel> = (0..regions.len()).map(|b| model.box_alone(b)).collect();
+    let evaluators: Vec<Evaluator> = alone.iter().map(Evaluator::trial).collect();
+    let mut largest: Vec<Option<(f64, usize, Vec<f64>)>> = vec![None; quantities.list.len()];
+    let mut sums = vec![0.0; quantities.list.len()];
+    let mut count = 0;
+    let (mut work, mut sides) = (Workspace::default(), <[ModelCoefficients; 2]>::default());
+    for (a, b, face) in faces(&regions) {
+        for theta in few_points(&face).iter().filter(|p| layout.domain.admits(p)) {
+            let ok = [a, b]
+                .into_iter()
+                .zip(&mut sides)
+                .all(|(i, c)| evaluators[i].coefficients_into(theta, &mut work, c).is_ok());
+            if !ok {
+                continue;
+            }
+            count += 1;
+            let jumps = quantities.between(&sides[0], &sides[1]);
+            for ((entry, sum), (jump, motion)) in largest.iter_mut().zip(&mut sums).zip(jumps) {
+                *sum += jump;
+                if entry.as_ref().is_none_or(|e| jump > e.0) {
+                    *entry = Some((jump, motion, theta.clone()));
+                }
+            }
+        }
+    }
+    let entries = quantities.list.iter().zip(largest).zip(sums);
+    entries
+        .filter_map(|((quantity, found), sum)| {
+            let (jump, motion, theta) = found?;
+            let mean = sum / f64::from(count.max(1));
+            Some(quantities.with_motion(*quantity, mean, jump, &theta, motion))
+        })
+        .collect()
+}
+
+/// Pairs of boxes with the face they share.
+fn faces(regions: &[Region]) -> impl Iterator<Item = (usize, usize, Region)> {
+    let later = |a: usize| (a + 1..regions.len()).map(move |b| (a, b));
+    let pairs = (0..regions.len()).flat_map(later);
+    pairs.filter_map(|(a, b)| Some((a, b, regions[a].common_face(&regions[b])?)))
 }
 
 /// A box at the lower end of a periodic coordinate, beyond the upper end.
@@ -282,7 +326,8 @@ impl Scales {
     fn jump(&self, context: &Context, sides: [(&BoxModel, &Vec<f64>); 2]) -> f64 {
         let lists = context.components;
         let of = |table: fn(&BoxModel) -> &Table, components: &[Component], scales: &[f64]| {
-            let [one, other] = sides.map(|(b, theta)| evaluate(table(b), &region_of(b), theta));
+            let [one, other] =
+                sides.map(|(b, theta)| evaluate(table(b), &Region::of_box(b), theta));
             let apart = |(i, component): (usize, &Component)| {
                 let difference = match component.facts().is_signless {
                     true => one[i].abs() - other[i].abs(),
@@ -322,6 +367,17 @@ fn face_points(face: &Region) -> Vec<Vec<f64>> {
     } else {
         vec![vec![0.0; s]]
     };
-    xi.extend((0..8).map(|i| halton(i, 0, s).into_iter().map(|u| 2.0 * u - 1.0).collect()));
+    xi.extend(spread(s));
     xi.iter().map(|x| face.point(x)).collect()
+}
+
+/// A few points of a face.
+fn few_points(face: &Region) -> Vec<Vec<f64>> {
+    let center = vec![0.0; face.dimension()];
+    let xi = spread(face.dimension()).chain([center]);
+    xi.map(|x| face.point(&x)).collect()
+}
+
+fn spread(s: usize) -> impl Iterator<Item = Vec<f64>> {
+    (0..8).map(move |i| halton(i, 0, s).into_iter().map(|u| 2.0 * u - 1.0).collect())
 }

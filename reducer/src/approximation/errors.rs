@@ -27,6 +27,10 @@ pub(super) struct Scales {
     /// Per output: spread of the position, translational and rotational part of the Jacobian.
     outputs: Vec<[f64; 3]>,
     load_map: f64,
+    /// Stiffness of gravity per axis, and second derivatives of the mass, both weighted.
+    second: [f64; 2],
+    /// Second derivatives of all positions.
+    bends: f64,
     /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
     combined: Option<[f64; 5]>,
 }
@@ -71,6 +75,7 @@ impl Scales {
                 ]
             })
             .collect();
+        let second = [0, 1].map(|part| rms(&|p| norm(&weighted(p, part, &exact_second(p)))));
         Self {
             blocks: [
                 rms(&|p| norm(&p.exact.mass)),
@@ -85,7 +90,10 @@ impl Scales {
                     0.0
                 },
                 0.0,
+                second.iter().copied().fold(0.0, f64::max),
             ],
+            second,
+            bends: rms(&|p| norm(&exact_bends(&p.exact))),
             combined: None,
             conservative: rms(&|p| norm(&p.exact.force)),
             outputs,
@@ -193,7 +201,7 @@ impl Scales {
             ),
         };
         let test = &sample.test;
-        let force = model_force(model, &test.rate, &test.accel, exact.n_rigid());
+        let force = force(model, &test.rate, &test.accel, exact.n_rigid());
         [
             mass,
             self.relative(
@@ -207,7 +215,26 @@ impl Scales {
             relative(Block::Force, &force, &test.force).max(self.static_error(exact, model)),
             0.0,
             self.combined_error(exact, gyroscopic, model),
+            self.second_order_error(sample, model),
         ]
+    }
+
+    /// Stiffness of gravity per axis and second derivatives of the mass, the larger error of both.
+    fn second_order_error(&self, sample: &Sample, model: &ModelCoefficients) -> f64 {
+        if self.second == [0.0; 2] {
+            return 0.0;
+        }
+        let exact = exact_second(sample);
+        let error = |part: usize| {
+            let of = weighted(sample, part, &exact);
+            let found = if model.second_order.is_empty() {
+                vec![0.0; of.len()]
+            } else {
+                weighted(sample, part, &model.second_order)
+            };
+            self.relative(difference(&found, &of), norm(&of), self.second[part])
+        };
+        error(0).max(error(1))
     }
 
     /// Springs and loads at rest, which a moving test would hide behind inertia.
@@ -220,6 +247,11 @@ impl Scales {
             norm(&exact.force),
             self.conservative,
         )
+    }
+
+    /// Error of forces of this size, relative.
+    pub fn relative_force(&self, error: f64, size: f64) -> f64 {
+        self.relative(error, size, self.blocks[Block::Force as usize])
     }
 
     fn relative(&self, error: f64, size: f64, rms: f64) -> f64 {
@@ -235,6 +267,7 @@ impl Scales {
         for ((o, m), scale) in exact.outputs.iter().zip(&model.outputs).zip(&self.outputs) {
             worst = worst.max(self.one_output_error(o, m, scale));
         }
+        worst = worst.max(self.bend_error(exact, model));
         let mut squares = (0.0, 0.0);
         for (row, of) in model.load_map.iter().zip(&exact.load_map) {
             squares = (
@@ -243,6 +276,20 @@ impl Scales {
             );
         }
         worst.max(self.relative(squares.0.sqrt(), squares.1.sqrt(), self.load_map))
+    }
+
+    /// Second derivatives of all positions.
+    fn bend_error(&self, exact: &Coefficients, model: &ModelCoefficients) -> f64 {
+        if self.bends == 0.0 {
+            return 0.0;
+        }
+        let of = exact_bends(exact);
+        let error = difference(&model.position_curvature, &of);
+        if error <= 1e-12 * self.bends {
+            0.0
+        } else {
+            self.relative(error, norm(&of), self.bends)
+        }
     }
 
     /// Position over its spread in the domain; Jacobian, translations and rotations apart;
@@ -298,7 +345,7 @@ fn model_gravity(c: &ModelCoefficients) -> Cow<'_, [f64]> {
 }
 
 /// Inverse dynamics from coefficients at η^δ = 0, for a motion of the first `s` coordinates.
-fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64], s: usize) -> Vec<f64> {
+pub(super) fn force(model: &ModelCoefficients, rate: &[f64], accel: &[f64], s: usize) -> Vec<f64> {
     let n = rate.len();
     (0..n)
         .map(|i| {
@@ -314,12 +361,76 @@ fn model_force(model: &ModelCoefficients, rate: &[f64], accel: &[f64], s: usize)
         .collect()
 }
 
+/// What is of second order, as [`ModelCoefficients::second_order`] holds it.
+fn exact_second(sample: &Sample) -> Vec<f64> {
+    let (c, s) = (&sample.exact, sample.exact.n_rigid());
+    let modal = c.n() - s;
+    let of_gravity = |axis: usize, at: usize| {
+        let axis = c.gravity_axes.get(axis);
+        axis.and_then(|a| a.stiffness.get(at).copied())
+            .unwrap_or(0.0)
+    };
+    let mut out = Vec::with_capacity((3 + s * s) * modal * modal);
+    for block in 0..3 + s * s {
+        for at in 0..modal * modal {
+            let (d, e) = (at / modal, at % modal);
+            out.push(match block.checked_sub(3) {
+                _ if d > e => 0.0,
+                None => of_gravity(block, at),
+                Some(pair) if pair / s > pair % s => 0.0,
+                Some(pair) => sample.mass_curvature(pair / s, pair % s, d, e),
+            });
+        }
+    }
+    out
+}
+
+/// Second derivatives of the positions of all outputs, as [`ModelCoefficients::position_curvature`] holds them.
+fn exact_bends(c: &Coefficients) -> Vec<f64> {
+    let modal = c.n() - c.n_rigid();
+    let upper = |(at, value): (usize, &f64)| {
+        let pair = at % (modal * modal);
+        if pair / modal > pair % modal {
+            0.0
+        } else {
+            *value
+        }
+    };
+    let outputs = c.outputs.iter();
+    outputs
+        .flat_map(|o| o.curvature.iter().enumerate().map(upper))
+        .collect()
+}
+
+/// One part of it free of units: stiffness over that of the coordinates, or masses over those of all four.
+fn weighted(sample: &Sample, part: usize, values: &[f64]) -> Vec<f64> {
+    let (c, n, s) = (&sample.exact, sample.exact.n(), sample.exact.n_rigid());
+    let modal = n - s;
+    let root = |a: &[f64], i: usize| a[i * n + i].abs().max(f64::MIN_POSITIVE).sqrt();
+    let square = modal * modal;
+    let blocks = if part == 0 { 0..3 } else { 3..3 + s * s };
+    let blocks = blocks.flat_map(|block| (0..square).map(move |at| (block, at)));
+    blocks
+        .map(|(block, at)| {
+            let (d, e) = (s + at / modal, s + at % modal);
+            let size = match block.checked_sub(3) {
+                None => root(&c.stiffness, d) * root(&c.stiffness, e),
+                Some(pair) => {
+                    let on_theta = root(&c.mass, pair / s) * root(&c.mass, pair % s);
+                    on_theta * root(&c.mass, d) * root(&c.mass, e)
+                }
+            };
+            values[block * square + at] / size
+        })
+        .collect()
+}
+
 pub(super) fn norm(a: &[f64]) -> f64 {
     a.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 /// ‖a − b‖; four sums side by side, which the processor adds at once.
-fn difference(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn difference(a: &[f64], b: &[f64]) -> f64 {
     let (a_fours, a_rest) = a.as_chunks::<4>();
     let (b_fours, b_rest) = b.as_chunks::<4>();
     let mut sums = [0.0; 4];

@@ -98,6 +98,19 @@ fn transpose(a: &mut [f64], n: usize) {
     }
 }
 
+/// A ← A U⁻¹ for upper triangular A and U.
+pub(super) fn over_upper(u: &[f64], a: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in i..n {
+            let mut value = a[i * n + j];
+            for k in i..j {
+                value -= a[i * n + k] * u[k * n + j];
+            }
+            a[i * n + j] = value / u[j * n + j];
+        }
+    }
+}
+
 /// Quaternion (w, x, y, z) of a row-major rotation matrix, either sign.
 pub(super) fn quaternion(rotation: &[f64; 9]) -> [f64; 4] {
     let matrix = Matrix3::from_row_slice(rotation);

@@ -2,6 +2,7 @@
 
 mod audit;
 mod axis;
+mod budget;
 mod certify;
 mod check;
 mod components;
@@ -13,14 +14,17 @@ mod fit;
 mod history;
 mod least_squares;
 mod observer;
+mod orientation;
 mod path;
 mod pivoting;
 mod plan;
 mod points;
+mod quantities;
 mod refine;
 mod region;
 mod rules;
 mod sample;
+mod search;
 mod sensitivity;
 mod source;
 mod speed;
@@ -30,6 +34,9 @@ mod trace;
 mod tree;
 mod trial;
 mod trim;
+mod waves;
+
+pub(crate) use continuity::absolute_jumps;
 
 pub use check::{CheckReport, FrequencyErrors, WorstPoint, check};
 pub use database::{DatabaseError, SampleDatabase, SampleResult};
@@ -41,13 +48,15 @@ pub use source::{LocalModel, SampleFailure};
 pub use trace::{TracedPoint, trace};
 
 use crate::description::mechanism::{ApproximationSettings, Criterion, Objective};
-use crate::reduced_model::{ModelLayout, ReducedModel};
+use crate::reduced_model::{Functions, ModelForm, ModelLayout, ReducedModel};
+use components::Mass;
 use errors::Scales;
 use history::Counters;
 use region::Region;
 use rules::Rules;
 use sample::Sample;
 use sensitivity::Sensitivities;
+use std::sync::Arc;
 use store::SampleStore;
 use trial::Context;
 
@@ -122,11 +131,12 @@ fn approximate_by(
 
     observer.phase("probing");
     let probes = probe(layout, &mut store)?;
-    let mut components = components::find_components(layout, rules.form, &probes);
+    let mut components = components::find_components(layout, rules.form, Mass::Factor, &probes);
     let mut scales = Scales::new(&probes);
     if rules.thesis {
         scales = scales.with_combined(&rules.minimal_width);
     }
+    let polynomials = vec![Functions::Polynomials; layout.n_rigid];
     let mut sensitivities = Sensitivities::default();
     let mut everything = None;
     if rules.is_adaptive_degree() && rules.objective == Objective::Size {
@@ -134,10 +144,18 @@ fn approximate_by(
             layout,
             rules: &rules,
             components: &components,
+            functions: &polynomials,
             scales: &scales,
             sensitivities: &sensitivities,
             counters,
         };
+        let lagrangian = rules.form == ModelForm::Lagrangian && layout.n() == layout.n_rigid;
+        if let Some(own) = local.own_inertia().filter(|_| lagrangian)
+            && let Some(model) = waves::approximate(&context, &mut store, &probes, &own)?
+        {
+            let history = Vec::new();
+            return Ok(Some(finished(model, &store, counters, history)));
+        }
         let draft = |tables| context.single_box_model(tables);
         let all = Sensitivities::new(&rules, &components, &scales, &probes, draft);
         let smaller = all.neglect(&components, &probes);
@@ -148,12 +166,14 @@ fn approximate_by(
 
     let mut attempt = 0;
     let mut memory = refine::Memory::default();
+    let mut whole = None;
     loop {
         observer.phase("refining");
         let context = Context {
             layout,
             rules: &rules,
             components: &components,
+            functions: &polynomials,
             scales: &scales,
             sensitivities: &sensitivities,
             counters,
@@ -167,26 +187,26 @@ fn approximate_by(
         let continuity = continuity::join_boxes(&context, &store, &tree, &mut boxes);
 
         observer.phase("auditing");
-        let mut model = context.draft(layout.clone(), tree, boxes, continuity);
-        let excess = audit::excess(&context, &mut store, &model, attempt)?;
+        let model = context.draft(layout.clone(), tree, boxes, continuity);
+        let is_cut = memory.cut_short.is_some();
+        let excess = match is_cut {
+            true => f64::INFINITY,
+            false => audit::excess(&context, &mut store, &model, attempt)?,
+        };
         let complete = model.boxes.iter().all(|b| b.reached);
-        if let Some(all) = everything.take_if(|_| !complete) {
+        if let Some(all) = everything.take_if(|_| !complete && !is_cut) {
             // What was left out may matter where no probe was.
             (components, sensitivities) = all;
             memory = refine::Memory::default();
             continue;
         }
-        if excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
-            model.provenance.routed_samples = store.n_routed();
-            let (samples, evaluated) = counters.samples();
-            return Ok(Some(Approximation {
-                model,
-                samples,
-                evaluated,
-                history: memory.history,
-                work: counters.work(),
-            }));
+        if is_cut || excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
+            // A stricter attempt that was cut short is worse than the one before.
+            let mut model = whole.filter(|_| is_cut).unwrap_or(model);
+            model.provenance.cut_short = memory.cut_short;
+            return Ok(Some(finished(model, &store, counters, memory.history)));
         }
+        whole = Some(model);
         let smaller = match rules.criterion {
             Criterion::Mean => (0.9 / excess).clamp(0.3, 0.9),
             // The points that were too far off now take part in the validation.
@@ -194,6 +214,24 @@ fn approximate_by(
         };
         rules.tighten(smaller);
         attempt += 1;
+    }
+}
+
+/// A model with what it cost.
+fn finished(
+    mut model: ReducedModel,
+    store: &SampleStore,
+    counters: &Counters,
+    history: Vec<Round>,
+) -> Approximation {
+    model.provenance.routed_samples = store.n_routed();
+    let (samples, evaluated) = counters.samples();
+    Approximation {
+        model,
+        samples,
+        evaluated,
+        history,
+        work: counters.work(),
     }
 }
 
@@ -205,12 +243,12 @@ fn probe(layout: &ModelLayout, store: &mut SampleStore) -> Result<Vec<Sample>, A
     let halton = (0..16 + 8 * s as u64).map(|i| points::halton(i, 0, s));
     wanted
         .extend(halton.map(|u| domain.point(&u.iter().map(|v| 2.0 * v - 1.0).collect::<Vec<_>>())));
-    wanted.retain(|p| layout.domain.admits(p));
+    let wanted = domain.admitted(&layout.domain, wanted);
     if wanted.is_empty() {
         return Err(ApproximationError::EmptyDomain);
     }
     store.require(&wanted)?;
-    let probes: Vec<Sample> = store.samples().cloned().collect();
+    let probes: Vec<Sample> = store.samples().map(Arc::unwrap_or_clone).collect();
     match store.failure_inside(&domain) {
         Some((_, failure)) if probes.is_empty() => {
             Err(ApproximationError::NoSample(failure.clone()))

@@ -1,5 +1,7 @@
 //! How long work reports that it is alive.
 
+use crate::reduced_model::{Block, CutShort};
+
 /// State of the adaptive loop before a wave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -13,6 +15,8 @@ pub struct Progress {
     pub new_samples: usize,
     /// Largest error of the open boxes over its tolerance, from the wave before.
     pub worst_error_over_tolerance: f64,
+    /// The block that has it.
+    pub lagging: Option<Block>,
 }
 
 /// Receives progress. Calls come from one thread.
@@ -21,6 +25,14 @@ pub trait Observer {
     fn phase(&self, _name: &str) {}
     /// A wave begins.
     fn progress(&self, _progress: &Progress) {}
+    /// So many configurations of the wave are still to be computed.
+    fn sampling(&self, _left: usize) {}
+    /// The samples of the wave are there; so many boxes are tried.
+    fn fitting(&self, _boxes: usize) {}
+    /// A reason to end with the best model so far. What depends on it is not the same on every machine.
+    fn cut_short(&self) -> Option<CutShort> {
+        None
+    }
 }
 
 /// An observer that looks away.

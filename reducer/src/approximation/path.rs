@@ -24,11 +24,24 @@ pub enum PathError {
         expected: usize,
     },
     /// Two consecutive points coincide.
-    #[error("points {index} and {} of the trajectory coincide; remove one", index + 1)]
+    #[error("points {index} and {} of the trajectory coincide", index + 1)]
     Repeated {
         /// The first of them.
         index: usize,
     },
+}
+
+impl PathError {
+    /// One thing to try.
+    pub fn help(&self) -> String {
+        match self {
+            Self::TooShort { .. } => "give `trajectory` three points or more".into(),
+            Self::BadPoint { expected, .. } => {
+                format!("give every point {expected} number(s) in the order of the coordinates")
+            }
+            Self::Repeated { .. } => "remove one of the two points".into(),
+        }
+    }
 }
 
 /// Name of the coordinate of a model along a path.
@@ -247,6 +260,12 @@ impl Projection<'_> {
             potential: a.potential,
             force: self.vector(&a.force, t),
             force_gradient: vec![force_rate(&a.force, &a.force_gradient)],
+            stiffness: a.stiffness.clone(),
+            stiffness_gradient: if a.stiffness_gradient.is_empty() {
+                Vec::new()
+            } else {
+                vec![along(&a.stiffness_gradient)]
+            },
         };
         let mut mass_gradient = vec![mass_rate];
         mass_gradient.extend(c.mass_gradient[s..].iter().map(|d| self.matrix(d, t, t)));
@@ -254,6 +273,7 @@ impl Projection<'_> {
             theta: vec![sigma],
             mass: self.matrix(&c.mass, t, t),
             mass_gradient,
+            mass_curvature: self.mass_curvature(),
             stiffness: self.matrix(&c.stiffness, t, t),
             stiffness_gradient: vec![self.matrix(&along(&c.stiffness_gradient), t, t)],
             damping: self.matrix(&c.damping, t, t),
@@ -267,6 +287,25 @@ impl Projection<'_> {
             gauge_overlap: c.gauge_overlap,
             waypoints: c.waypoints,
         }
+    }
+
+    /// Second derivatives of the mass on σ.
+    fn mass_curvature(&self) -> Vec<Vec<f64>> {
+        let matrices = &self.exact.mass_curvature;
+        let Some(first) = matrices.first() else {
+            return Vec::new();
+        };
+        let mut out = vec![0.0; first.len()];
+        let t = &self.slope;
+        for j in 0..t.len() {
+            for k in 0..=j {
+                let times = if j == k { 1.0 } else { 2.0 } * t[j] * t[k];
+                for (sum, value) in out.iter_mut().zip(&matrices[j * (j + 1) / 2 + k]) {
+                    *sum += times * value;
+                }
+            }
+        }
+        vec![out]
     }
 
     /// Row i of T's column block: weights of the full coordinates in coordinate `i`.

@@ -11,6 +11,7 @@ use crate::description::mechanism::{Basis, Criterion};
 use crate::reduced_model::PolynomialValues;
 use faer::Mat;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Points of one attempt.
 pub(super) struct Plan {
@@ -31,6 +32,12 @@ pub(super) fn plan(
         return Plan {
             fit: Vec::new(),
             validation: Vec::new(),
+        };
+    }
+    if store.failure_inside(region).is_some() {
+        return Plan {
+            fit: Vec::new(),
+            validation: look(context, store, region, round),
         };
     }
     let fit = match context.rules.basis {
@@ -56,10 +63,21 @@ pub(super) fn plan(
     if context.rules.criterion == Criterion::Max && !context.rules.thesis {
         // Whatever was seen before must not be worse than the largest error allowed.
         let known = store.inside(region, usize::MAX);
-        validation.extend(known.iter().map(|p| p.theta().to_vec()));
+        validation.extend(known.iter().map(|p| p.to_vec()));
     }
-    validation.retain(|p| taken.insert(key(p)) && context.layout.domain.admits(p));
+    validation = region.admitted(&context.layout.domain, validation);
+    validation.retain(|p| taken.insert(key(p)));
     Plan { fit, validation }
+}
+
+/// Points of a box that holds a failure, which tell if anything of it can be reduced; none where that is known.
+fn look(context: &Context, store: &SampleStore, region: &Region, round: u64) -> Vec<Vec<f64>> {
+    if !store.inside(region, 1).is_empty() {
+        return Vec::new();
+    }
+    let mut points = points::validation(region, round, 4 + 2 * region.dimension(), false);
+    points.retain(|p| context.layout.domain.admits(p));
+    points
 }
 
 /// Points for all terms, with some to spare: those that exist first, then candidates in their order.
@@ -76,11 +94,12 @@ fn adaptive_points(
     let existing: Vec<Vec<f64>> = store
         .inside(region, candidates)
         .iter()
-        .map(|p| p.theta().to_vec())
+        .map(|p| p.to_vec())
         .collect();
     let mut seen: BTreeSet<Vec<u64>> = existing.iter().map(|p| key(p)).collect();
-    let mut fresh = points::candidates(region, degree, candidates);
-    fresh.retain(|p| seen.insert(key(p)) && context.layout.domain.admits(p));
+    let fresh = points::candidates(region, degree, candidates);
+    let mut fresh = region.admitted(&context.layout.domain, fresh);
+    fresh.retain(|p| seen.insert(key(p)));
     let preferred = existing.len();
     let all: Vec<Vec<f64>> = existing.into_iter().chain(fresh).collect();
     let vectors = weighted_terms(&all, region, &total_degree(s, degree));
@@ -129,17 +148,25 @@ fn weighted_terms(all: &[Vec<f64>], region: &Region, terms: &[Vec<u8>]) -> Mat<f
     vectors
 }
 
-/// The samples of a plan, once they are there.
-pub(super) fn gather<'s>(store: &'s SampleStore, plan: &Plan) -> TrialSamples<'s> {
-    let all = |points: &[Vec<f64>]| -> Vec<&'s Sample> {
-        points
-            .iter()
-            .filter_map(|p| store.get(p))
-            .filter_map(|r| r.as_ref().ok())
-            .collect()
-    };
-    TrialSamples {
-        fit: all(&plan.fit),
-        validation: all(&plan.validation),
+/// The samples of a plan, once they are there: kept as long as they are used.
+pub(super) struct Gathered {
+    fit: Vec<Arc<Sample>>,
+    validation: Vec<Arc<Sample>>,
+}
+
+impl Gathered {
+    pub fn new(store: &SampleStore, plan: &Plan) -> Self {
+        let all = |points: &[Vec<f64>]| points.iter().filter_map(|p| store.get(p)).collect();
+        Self {
+            fit: all(&plan.fit),
+            validation: all(&plan.validation),
+        }
+    }
+
+    pub fn samples(&self) -> TrialSamples<'_> {
+        TrialSamples {
+            fit: self.fit.iter().map(Arc::as_ref).collect(),
+            validation: self.validation.iter().map(Arc::as_ref).collect(),
+        }
     }
 }

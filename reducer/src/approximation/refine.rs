@@ -1,12 +1,15 @@
 //! The adaptive loop: waves of samples, attempts at all open boxes, then accept, raise the
 //! degree, bisect or drop [T, figure 5.14].
 
+mod degrees;
+
 use super::axis::bisection_axis;
+use super::budget::Needed;
 use super::database::DatabaseError;
-use super::errors::{Part, summarize};
+use super::errors::summarize;
 use super::history::{Round, worst_of_blocks};
 use super::observer::{Observer, Progress};
-use super::plan::{Plan, gather, plan};
+use super::plan::{Gathered, Plan, plan};
 use super::region::Region;
 use super::rules::Rules;
 use super::source::SampleFailure;
@@ -14,16 +17,16 @@ use super::store::SampleStore;
 use super::tree::{BoxTree, NodeId};
 use super::trial::{Context, Trial, TrialSamples};
 use crate::description::mechanism::Basis;
-use crate::reduced_model::{Block, BlockError, BoxModel, DropReason, limits};
+use crate::reduced_model::{Block, BlockError, BoxModel, CutShort, DropReason};
+use degrees::{Degree, decays, lowest_degrees};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Degree of the first attempt.
 const FIRST_DEGREE: usize = 2;
-/// Above this decay per degree raising it is a waste.
-const SLOW_DECAY: f64 = 0.8;
 
 /// A box that is not finished.
+#[derive(Clone)]
 struct OpenBox {
     node: NodeId,
     region: Region,
@@ -32,20 +35,16 @@ struct OpenBox {
     round: u64,
     /// Accept only if it stores fewer numbers: an attempt at merging two boxes.
     merge_below: Option<usize>,
-}
-
-/// Degree of one table and what it was before.
-#[derive(Debug, Clone, Copy)]
-struct Degree {
-    now: usize,
-    /// Earlier degree and its error over tolerance.
-    before: Option<(usize, f64)>,
+    /// Its parent was bisected in search of what can be reduced.
+    is_searched: bool,
 }
 
 /// What is to be done with a box, and the errors that say so; none where it could not be tried.
 struct Decision {
     outcome: Outcome,
     errors: Vec<BlockError>,
+    /// The block whose error is largest in units of its tolerance.
+    lagging: Option<Block>,
 }
 
 enum Outcome {
@@ -58,6 +57,11 @@ enum Outcome {
     Bisect {
         axis: usize,
         error: f64,
+    },
+    /// Bisect in search of what can be reduced, as long as there may be such boxes.
+    Search {
+        axis: usize,
+        otherwise: DropReason,
     },
     Drop(DropReason),
     /// Two boxes that were tried as one stay two.
@@ -73,6 +77,10 @@ pub(super) struct Memory {
     degrees: BTreeMap<u64, (Degree, Degree)>,
     /// All rounds so far.
     pub history: Vec<Round>,
+    /// Boxes of this refinement that were bisected in search of what can be reduced.
+    searched: usize,
+    /// What ended the refinement before it was done.
+    pub cut_short: Option<CutShort>,
 }
 
 /// Runs until every box is finished; nothing where that takes more numbers than allowed.
@@ -82,6 +90,7 @@ pub(super) fn refine(
     memory: &mut Memory,
     observer: &dyn Observer,
 ) -> Result<Option<BoxTree>, DatabaseError> {
+    memory.searched = 0;
     let (mut tree, root) = BoxTree::new();
     let domain = Region::of_domain(&context.layout.domain);
     let start = vec![memory.open(context.rules, root, domain)];
@@ -116,7 +125,9 @@ fn run(
     tree: &mut BoxTree,
     mut open: Vec<OpenBox>,
 ) -> Result<bool, DatabaseError> {
-    let mut worst = 0.0;
+    let mut worst = Worst::default();
+    // Boxes that the last wave left open, with its samples.
+    let mut last: Vec<(OpenBox, Plan)> = Vec::new();
     while !open.is_empty() {
         let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
         let plans: Vec<Plan> = open
@@ -124,27 +135,49 @@ fn run(
             .map(|b| plan(context, store, &b.region, degree(b), b.round))
             .collect();
         let wanted = || plans.iter().flat_map(|p| p.fit.iter().chain(&p.validation));
+        let new_samples = store.n_new(wanted());
         observer.progress(&Progress {
             open_boxes: open.len(),
             finished_boxes: tree.n_leaves(),
             samples: store.len(),
-            new_samples: store.n_new(wanted()),
-            worst_error_over_tolerance: worst,
+            new_samples,
+            worst_error_over_tolerance: worst.error,
+            lagging: worst.block,
         });
-        store.require(wanted())?;
+        let cut_short = if last.is_empty() {
+            store.require(wanted()).map(|()| None)?
+        } else {
+            match needed(context, store, tree, &open, new_samples).over(&context.rules.budgets) {
+                Some(budget) => Some(budget),
+                None => store.require_watched(wanted(), observer)?,
+            }
+        };
+        if cut_short.is_some() {
+            memory.cut_short = cut_short;
+            conclude(context, store, tree, &last, &open);
+            return Ok(true);
+        }
+        observer.fitting(open.len());
         let decisions: Vec<Decision> = open
             .par_iter()
             .zip(&plans)
-            .map(|(b, p)| decide(context, store, b, p, tree))
+            .map(|(b, p)| decide(context, store, b, p))
             .collect();
         context.counters.count_boxes(open.len());
         let round = (!open.iter().any(|b| b.merge_below.is_some()))
             .then(|| told(memory.attempt, store, &open, &decisions));
         let mut next = Vec::new();
-        worst = 0.0;
-        for (state, decision) in open.into_iter().zip(decisions) {
+        worst = Worst::default();
+        last.clear();
+        for ((state, plan), decision) in open.into_iter().zip(plans).zip(decisions) {
+            let before = (state.clone(), plan);
+            let n_open = next.len();
             let outcome = decision.outcome;
-            worst = apply(context.rules, memory, tree, state, outcome, &mut next).max(worst);
+            worst.include(
+                apply(context.rules, memory, tree, state, outcome, &mut next),
+                decision.lagging,
+            );
+            last.extend((next.len() > n_open).then_some(before));
         }
         memory.history.extend(round.map(|round| Round {
             finished: tree.n_leaves(),
@@ -157,6 +190,69 @@ fn run(
         }
     }
     Ok(true)
+}
+
+/// The largest error over its tolerance of a wave.
+#[derive(Default)]
+struct Worst {
+    error: f64,
+    block: Option<Block>,
+}
+
+impl Worst {
+    fn include(&mut self, error: f64, block: Option<Block>) {
+        if error > self.error {
+            *self = Self { error, block };
+        }
+    }
+}
+
+/// What the run will have taken after a wave.
+fn needed(
+    context: &Context,
+    store: &SampleStore,
+    tree: &BoxTree,
+    open: &[OpenBox],
+    new_samples: usize,
+) -> Needed {
+    let lists = context.components;
+    let numbers = |b: &OpenBox| {
+        context.terms(b.dynamics.now).len() * lists.dynamics.len()
+            + context.terms(b.outputs.now).len() * lists.outputs.len()
+    };
+    Needed {
+        numbers: tree.stored_numbers() + open.iter().map(numbers).sum::<usize>(),
+        boxes: tree.n_ends(),
+        samples: store.len() + new_samples,
+    }
+}
+
+/// Ends with what the samples of the last wave make of the boxes that it left open. Of a box that was bisected in
+/// search of what can be reduced, the halves were not looked at.
+fn conclude(
+    context: &Context,
+    store: &SampleStore,
+    tree: &mut BoxTree,
+    last: &[(OpenBox, Plan)],
+    open: &[OpenBox],
+) {
+    for half in open.iter().filter(|b| b.is_searched) {
+        tree.drop_region(half.node, DropReason::Unfinished);
+    }
+    let concluded: Vec<Option<BoxModel>> = last
+        .par_iter()
+        .map(|(b, plan)| {
+            let gathered = samples_of(context, store, b, plan).ok()?;
+            let samples = gathered.samples();
+            let trial = context.attempt(&b.region, &samples, b.dynamics.now, b.outputs.now);
+            Some(as_it_is(context, &b.region, &samples, trial))
+        })
+        .collect();
+    for ((state, _), leaf) in last.iter().zip(concluded) {
+        if let Some(leaf) = leaf {
+            tree.close(state.node, leaf);
+        }
+    }
 }
 
 /// The round that tried these boxes, without the number of finished ones.
@@ -197,6 +293,19 @@ fn apply(
             tree.close(state.node, *leaf);
             0.0
         }
+        Outcome::Search { axis, otherwise } => {
+            if memory.searched < rules.most_searches() {
+                memory.searched += 1;
+                let halves = memory.open_halves(rules, tree, state.node, &state.region, axis);
+                next.extend(halves.map(|half| OpenBox {
+                    is_searched: true,
+                    ..half
+                }));
+            } else {
+                tree.drop_region(state.node, otherwise);
+            }
+            0.0
+        }
         Outcome::Drop(reason) => {
             tree.drop_region(state.node, reason);
             0.0
@@ -211,6 +320,7 @@ fn apply(
                 dynamics,
                 outputs,
                 round: state.round + 1,
+                is_searched: false,
                 ..state
             });
             error
@@ -240,6 +350,7 @@ impl Memory {
             outputs,
             round: 1000 * self.attempt,
             merge_below: None,
+            is_searched: false,
         }
     }
 
@@ -301,56 +412,63 @@ fn merge_candidates(context: &Context, memory: &Memory, tree: &BoxTree) -> Vec<O
 }
 
 /// What to do with a box once its samples are there.
-fn decide(
+fn decide(context: &Context, store: &SampleStore, state: &OpenBox, plan: &Plan) -> Decision {
+    let region = &state.region;
+    let gathered = match samples_of(context, store, state, plan) {
+        Ok(gathered) => gathered,
+        Err((divisible, reason)) => {
+            let axis = context.rules.widest_axis(region).filter(|_| divisible);
+            let outcome = match axis {
+                Some(axis) => Outcome::Search {
+                    axis,
+                    otherwise: reason,
+                },
+                None => Outcome::Drop(reason),
+            };
+            return Decision {
+                outcome,
+                errors: Vec::new(),
+                lagging: None,
+            };
+        }
+    };
+    let samples = gathered.samples();
+    let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
+    Decision {
+        errors: summarize(&trial.errors, context.scales),
+        lagging: context.rules.lagging(&trial.errors, context.scales),
+        outcome: judge(context, state, &samples, trial),
+    }
+}
+
+/// The samples of a box; where they do not make a fit, why, and whether its halves may be better.
+fn samples_of(
     context: &Context,
     store: &SampleStore,
     state: &OpenBox,
     plan: &Plan,
-    tree: &BoxTree,
-) -> Decision {
-    let (rules, region) = (context.rules, &state.region);
-    let untried = |outcome| Decision {
-        outcome,
-        errors: Vec::new(),
-    };
+) -> Result<Gathered, (bool, DropReason)> {
+    let region = &state.region;
     if region.is_outside(&context.layout.domain) {
-        return untried(Outcome::Drop(DropReason::Outside));
+        return Err((false, DropReason::Outside));
     }
-    let axis_without_errors = || {
-        rules
-            .widest_axis(region)
-            .filter(|_| tree.n_leaves() < limits::BOXES / 4)
-    };
     if let Some((theta, failure)) = store.failure_inside(region) {
-        return untried(match axis_without_errors() {
-            Some(axis) => Outcome::Bisect {
-                axis,
-                error: f64::INFINITY,
-            },
-            None => Outcome::Drop(failed(theta, failure)),
-        });
+        let is_partly_good = !store.inside(region, 1).is_empty();
+        return Err((is_partly_good, failed(theta, failure)));
     }
-    let samples = gather(store, plan);
+    let gathered = Gathered::new(store, plan);
+    let samples = gathered.samples();
     let degree = state.dynamics.now.max(state.outputs.now);
     let needed = context.terms(degree).len();
     if samples.fit.len() < needed || samples.validation.is_empty() {
-        return untried(match axis_without_errors() {
-            Some(axis) => Outcome::Bisect {
-                axis,
-                error: f64::INFINITY,
-            },
-            None => Outcome::Drop(DropReason::Cut {
-                samples: samples.fit.len(),
-                needed,
-                checks: samples.validation.len(),
-            }),
-        });
+        let reason = DropReason::Cut {
+            samples: samples.fit.len(),
+            needed,
+            checks: samples.validation.len(),
+        };
+        return Err((true, reason));
     }
-    let trial = context.attempt(region, &samples, state.dynamics.now, state.outputs.now);
-    Decision {
-        errors: summarize(&trial.errors, context.scales),
-        outcome: judge(context, state, &samples, trial),
-    }
+    Ok(gathered)
 }
 
 fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Trial) -> Outcome {
@@ -414,83 +532,15 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
             error,
         };
     }
+    Outcome::Accept(Box::new(as_it_is(context, region, samples, trial)))
+}
+
+/// The box as good as the trial is.
+fn as_it_is(context: &Context, region: &Region, samples: &TrialSamples, trial: Trial) -> BoxModel {
     let trial = context.completed(region, samples, trial);
-    let ratios = rules.ratios(&trial.errors, context.scales);
+    let ratios = context.rules.ratios(&trial.errors, context.scales);
     let reached = ratios.iter().all(|r| *r <= 1.0);
-    Outcome::Accept(Box::new(context.finish(region, samples, trial, reached)))
-}
-
-/// Degrees that a step skipped may do as well; the samples are there.
-fn lowest_degrees(
-    context: &Context,
-    state: &OpenBox,
-    samples: &TrialSamples,
-    mut trial: Trial,
-) -> Trial {
-    let skipped =
-        |degree: Degree| degree.before.map_or(degree.now, |(before, _)| before + 1)..degree.now;
-    let degrees = [
-        (Part::Dynamics, state.dynamics),
-        (Part::Outputs, state.outputs),
-    ];
-    for (part, degree) in degrees {
-        for degree in skipped(degree).rev() {
-            match context.with_degree(&state.region, samples, &trial, part, degree) {
-                Some(lower) => trial = lower,
-                None => break,
-            }
-        }
-    }
-    trial
-}
-
-impl Degree {
-    /// The degree at which the error will reach the target if it goes on falling as it did.
-    fn predicted(self, ratio: f64, target: f64) -> Option<usize> {
-        let (degree, old) = self.before?;
-        let decay = (ratio / old).powf(1.0 / self.now.saturating_sub(degree).max(1) as f64);
-        let steps = ((target / ratio).ln() / decay.ln()).ceil();
-        (decay < SLOW_DECAY).then_some(self.now + steps.clamp(1.0, 100.0) as usize)
-    }
-
-    /// The next degree for a table that is `ratio` times over its tolerance.
-    fn raised(self, ratio: f64, target: f64, limit: usize) -> Self {
-        if ratio <= target {
-            return self;
-        }
-        let next = self
-            .predicted(ratio, target)
-            .unwrap_or(self.now + 1)
-            .min(self.now + 3);
-        Self {
-            now: next.min(limit),
-            before: Some((self.now, ratio)),
-        }
-    }
-}
-
-/// s = 1: errors fall with the degree fast enough to reach the target before the largest degree.
-/// The decay comes from a fit two degrees lower, so that even and odd functions do not mislead.
-fn decays(
-    context: &Context,
-    region: &Region,
-    samples: &TrialSamples,
-    state: &OpenBox,
-    error: f64,
-) -> bool {
-    let lower = |degree: Degree| degree.now.saturating_sub(2).max(1);
-    if state.dynamics.now < 4 {
-        return true;
-    }
-    let trial = context.attempt(region, samples, lower(state.dynamics), lower(state.outputs));
-    let before = context
-        .rules
-        .ratios(&trial.errors, context.scales)
-        .into_iter()
-        .fold(0.0, f64::max);
-    let decay = (error / before).sqrt();
-    let needed = (context.rules.target / error).ln() / decay.ln();
-    decay < SLOW_DECAY && state.dynamics.now as f64 + needed <= context.rules.max_degree as f64
+    context.finish(region, samples, trial, reached)
 }
 
 /// Why a box with a failed sample, whose own θ is given, has no model.

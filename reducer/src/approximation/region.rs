@@ -1,6 +1,6 @@
 //! Axis-parallel boxes in θ.
 
-use crate::reduced_model::Domain;
+use crate::reduced_model::{BoxModel, Domain};
 
 /// A closed box.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,13 @@ impl Region {
         Self {
             lower: domain.lower.clone(),
             upper: domain.upper.clone(),
+        }
+    }
+
+    pub fn of_box(b: &BoxModel) -> Self {
+        Self {
+            lower: b.lower.clone(),
+            upper: b.upper.clone(),
         }
     }
 
@@ -41,6 +48,13 @@ impl Region {
                 .clamp(self.lower[k], self.upper[k]),
         };
         (0..self.dimension()).map(place).collect()
+    }
+
+    /// ξ ∈ [−1, 1] of θ; what is beyond the ends is at them.
+    pub fn coordinates(&self, theta: &[f64]) -> Vec<f64> {
+        let along = |(k, t): (usize, &f64)| 2.0 * (t - self.lower[k]) / self.width(k) - 1.0;
+        let xi = theta.iter().enumerate().map(along);
+        xi.map(|x| x.clamp(-1.0, 1.0)).collect()
     }
 
     /// Where a bisection cuts.
@@ -77,6 +91,23 @@ impl Region {
             .filter(spans)
             .find(|&k| wider(k))
             .filter(|_| mixed)
+    }
+
+    /// Points of the box with those that the inequalities of the domain exclude drawn in until they hold: what
+    /// they leave of a box has as many points as a whole one, however thin it is. None where they leave
+    /// nothing.
+    pub fn admitted(&self, domain: &Domain, mut points: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        if points.iter().all(|p| domain.admits(p)) {
+            return points;
+        }
+        let Some(center) = domain.center(&self.lower, &self.upper) else {
+            return Vec::new();
+        };
+        for p in points.iter_mut().filter(|p| !domain.admits(p)) {
+            *p = domain.drawn_in(p, &center);
+        }
+        points.retain(|p| domain.admits(p) && self.contains(p));
+        points
     }
 
     /// The inequalities of the domain leave nothing of the box but points of its boundary.

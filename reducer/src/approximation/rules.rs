@@ -4,7 +4,7 @@ use super::errors::{Measure, N_BLOCKS, Part, PointErrors, Scales};
 use super::region::Region;
 use super::terms::{default_max_degree, total_degree_count};
 use crate::description::mechanism::{
-    ApproximationSettings, Basis, Continuity, Criterion, Form, Objective,
+    ApproximationSettings, Basis, Budgets, Continuity, Criterion, Form, Objective,
 };
 use crate::reduced_model::{
     BasisRecord, Block, BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits,
@@ -41,6 +41,9 @@ pub enum SettingsError {
     },
 }
 
+/// Of the boxes of a run, one part in so many may be spent on bisecting what cannot be reduced as a whole.
+const SEARCH_PART: usize = 8;
+
 /// Concrete rules of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
@@ -55,6 +58,8 @@ pub(super) struct Rules {
     pub dynamics_degree: usize,
     /// Numbers of the dynamics beyond which a refinement is given up.
     pub most_numbers: usize,
+    /// What a refinement may take.
+    pub budgets: Budgets,
     /// Neighbours must agree on faces.
     pub continuous: bool,
     /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
@@ -144,6 +149,7 @@ impl Rules {
             },
             dynamics_degree: max_degree,
             most_numbers: usize::MAX,
+            budgets: settings.budgets,
             basis: settings.basis,
             objective: settings.objective,
             criterion: settings.criterion,
@@ -215,6 +221,20 @@ impl Rules {
             }
             _ => preferred,
         }
+    }
+
+    /// Boxes that are bisected in search of what can be reduced, at most.
+    pub fn most_searches(&self) -> usize {
+        self.budgets.boxes / SEARCH_PART
+    }
+
+    /// The block with the largest error over its tolerance.
+    pub fn lagging(&self, points: &[PointErrors], scales: &Scales) -> Option<Block> {
+        let ratios = self.ratios(points, scales);
+        let ratio = |b: &Block| ratios[*b as usize];
+        Block::ALL
+            .into_iter()
+            .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
     }
 
     /// Error of each block over its tolerance.

@@ -2,10 +2,10 @@
 
 use super::errors::norm;
 use super::factors::{
-    lower_factor, lower_factor_slope, make_upper_factor_slope, quaternion, quaternion_slope,
-    quaternion_turned, upper_factor, whiten_lower, whiten_upper,
+    lower_factor, lower_factor_slope, make_upper_factor_slope, over_upper, quaternion,
+    quaternion_slope, quaternion_turned, upper_factor, whiten_lower, whiten_upper,
 };
-use super::points::uniform;
+use super::quantities::Motion;
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
@@ -22,6 +22,8 @@ pub(super) struct Sample {
     /// U₀ and its slopes: ∂U₀/∂θ_k, then U_d.
     mass_factor: Vec<f64>,
     mass_factor_slopes: OnceLock<Vec<f64>>,
+    /// B_de for every pair d, e of δ: s×s matrices, row-major; none where rates do not change the stiffness.
+    rate_scales: OnceLock<Vec<Vec<f64>>>,
     /// L on δ and ∂L/∂θ_k, (n−s)×(n−s).
     stiffness_factor: Vec<f64>,
     stiffness_factor_slopes: OnceLock<Vec<Vec<f64>>>,
@@ -48,12 +50,7 @@ impl TestMotion {
         let seed = exact.theta.iter().fold(17_u64, |seed, t| {
             seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
-        let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
-        for (k, (lower, upper)) in domain.lower.iter().zip(&domain.upper).enumerate() {
-            let part = |i: usize| 2.0 * uniform(seed.wrapping_add(i as u64)) - 1.0;
-            rate[k] = 3.0 * (upper - lower) * part(2 * k);
-            accel[k] = 30.0 * (upper - lower) * part(2 * k + 1);
-        }
+        let Motion { rate, accel } = Motion::new(domain, n, seed);
         let force = exact.inverse_dynamics_with(gyroscopic, &rate, &accel);
         Self { rate, accel, force }
     }
@@ -80,6 +77,7 @@ impl Sample {
             gyroscopic,
             mass_factor: Vec::new(),
             mass_factor_slopes: OnceLock::new(),
+            rate_scales: OnceLock::new(),
             stiffness_factor: Vec::new(),
             stiffness_factor_slopes: OnceLock::new(),
             damping_factor: None,
@@ -100,7 +98,7 @@ impl Sample {
             let modal = n - s;
             let u = upper_factor(&exact.mass, n)
                 .ok_or_else(|| refuse("the reduced mass is not positive definite"))?;
-            let l = lower_factor(&modal_block(&exact.stiffness, n, s), modal)
+            let l = lower_factor(&sample.own_stiffness(), modal)
                 .ok_or_else(|| refuse("the reduced stiffness is not positive definite"))?;
             sample.damping_factor = lower_factor(&modal_block(&exact.damping, n, s), modal);
             (sample.mass_factor, sample.stiffness_factor) = (u, l);
@@ -124,9 +122,79 @@ impl Sample {
         self.stiffness_factor_slopes.get_or_init(|| {
             let (n, s) = (self.exact.n(), self.exact.n_rigid());
             let l = &self.stiffness_factor;
-            let slope = |d: &Vec<f64>| lower_factor_slope(l, &modal_block(d, n, s), n - s);
-            self.exact.stiffness_gradient.iter().map(slope).collect()
+            let slope = |k: usize| {
+                let mut d = modal_block(&self.exact.stiffness_gradient[k], n, s);
+                self.take_pull(&mut d, |a| a.stiffness_gradient.get(k));
+                lower_factor_slope(l, &d, n - s)
+            };
+            (0..s).map(slope).collect()
         })
+    }
+
+    /// K̄ on δ without what is stored per axis of gravity.
+    fn own_stiffness(&self) -> Vec<f64> {
+        let (n, s) = (self.exact.n(), self.exact.n_rigid());
+        let mut own = modal_block(&self.exact.stiffness, n, s);
+        self.take_pull(&mut own, |a| {
+            (!a.stiffness.is_empty()).then_some(&a.stiffness)
+        });
+        own
+    }
+
+    /// Takes gravity's share off a matrix on δ where it is stored per axis.
+    fn take_pull<'s>(
+        &'s self,
+        matrix: &mut [f64],
+        of_axis: impl Fn(&'s GravityAxis) -> Option<&'s Vec<f64>>,
+    ) {
+        for (axis, g) in self.exact.gravity_axes.iter().zip(self.gravity) {
+            for (own, pull) in matrix.iter_mut().zip(of_axis(axis).into_iter().flatten()) {
+                *own -= g * pull;
+            }
+        }
+    }
+
+    /// B_de [M 14.10].
+    fn rate_scales(&self) -> &[Vec<f64>] {
+        self.rate_scales.get_or_init(|| {
+            let (c, n, s) = (&self.exact, self.exact.n(), self.exact.n_rigid());
+            let modal = n - s;
+            let rigid: Vec<f64> = (0..s * s).map(|i| c.mass[i / s * n + i % s]).collect();
+            let Some(f) = upper_factor(&rigid, s).filter(|_| !c.mass_curvature.is_empty()) else {
+                return Vec::new();
+            };
+            let slopes = self.mass_factor_slopes();
+            let row =
+                |d: usize, i: usize| &slopes[((s + d) * n + i) * n..((s + d) * n + i + 1) * n];
+            let product =
+                |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
+            (0..modal * modal)
+                .map(|pair| {
+                    let (d, e) = (pair / modal, pair % modal);
+                    let mut rest: Vec<f64> = (0..s * s)
+                        .map(|i| {
+                            let (i, j) = (i / s, i % s);
+                            self.mass_curvature(i, j, d, e)
+                                - product(row(d, i), row(e, j))
+                                - product(row(e, i), row(d, j))
+                        })
+                        .collect();
+                    make_upper_factor_slope(&f, &mut rest, s);
+                    over_upper(&f, &mut rest, s);
+                    rest
+                })
+                .collect()
+        })
+    }
+
+    /// ∂²M̄_ij/∂η_d∂η_e, both pairs counted from 0.
+    pub fn mass_curvature(&self, i: usize, j: usize, d: usize, e: usize) -> f64 {
+        let (low, high) = (i.min(j), i.max(j));
+        let modal = self.exact.n() - self.exact.n_rigid();
+        let matrices = &self.exact.mass_curvature;
+        matrices
+            .get(high * (high + 1) / 2 + low)
+            .map_or(0.0, |m| m[d * modal + e])
     }
 
     /// ‖U⁻¹(M̂−M̄)U⁻ᵀ‖, M̄ = UUᵀ [M 10.1].
@@ -146,6 +214,28 @@ impl Sample {
         whitened(&self.stiffness_factor, found, delta, whiten_lower, n - s)
     }
 
+    /// Memory that it takes, slopes included.
+    pub fn bytes(&self) -> usize {
+        let (n, s, outputs) = (
+            self.exact.n(),
+            self.exact.n_rigid(),
+            self.exact.outputs.len(),
+        );
+        // Gradient of the mass, gyroscopic tensor and slopes of the factor; matrices and slopes of the stiffness; outputs.
+        let numbers = 3 * n.pow(3) + (2 * s + 6) * n.pow(2) + outputs * (6 * n + 20);
+        numbers * size_of::<f64>()
+    }
+
+    /// One per output.
+    pub fn quaternions(&self) -> &[[f64; 4]] {
+        &self.quaternions
+    }
+
+    /// Quaternions with the signs that they had before.
+    pub fn set_quaternions(&mut self, quaternions: &[[f64; 4]]) {
+        self.quaternions = quaternions.to_vec();
+    }
+
     /// θ.
     pub fn theta(&self) -> &[f64] {
         &self.exact.theta
@@ -153,24 +243,38 @@ impl Sample {
 
     /// Gives quaternions the sign that continues those of a neighbour along the straight path.
     pub fn continue_from(&mut self, neighbour: &Sample) {
-        let n = self.exact.n();
-        for (o, q) in self.quaternions.iter_mut().enumerate() {
-            let Some(output) = neighbour.exact.outputs.get(o) else {
-                continue;
-            };
-            let turn = std::array::from_fn(|axis| {
-                let row = &output.jacobian[(axis + 3) * n..(axis + 4) * n];
-                row.iter()
-                    .zip(self.exact.theta.iter().zip(neighbour.theta()))
-                    .map(|(j, (a, b))| j * (a - b))
-                    .sum()
-            });
-            let expected = quaternion_turned(&neighbour.quaternions[o], turn);
-            let agreement: f64 = q.iter().zip(&expected).map(|(a, b)| a * b).sum();
-            if agreement < 0.0 {
+        let n_outputs = self.quaternions.len().min(neighbour.quaternions.len());
+        for o in 0..n_outputs {
+            if self.is_turned_from(neighbour, o) {
+                self.quaternions[o].iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+    }
+
+    /// An output's quaternion has the other sign than that of a neighbour continued along the straight path.
+    pub fn is_turned_from(&self, neighbour: &Sample, o: usize) -> bool {
+        let (n, output) = (self.exact.n(), &neighbour.exact.outputs[o]);
+        let turn = std::array::from_fn(|axis| {
+            let row = &output.jacobian[(axis + 3) * n..(axis + 4) * n];
+            row.iter()
+                .zip(self.exact.theta.iter().zip(neighbour.theta()))
+                .map(|(j, (a, b))| j * (a - b))
+                .sum()
+        });
+        let expected = quaternion_turned(&neighbour.quaternions[o], turn);
+        let pairs = self.quaternions[o].iter().zip(&expected);
+        pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0
+    }
+
+    /// The sample with the signs of some quaternions turned.
+    pub fn with_signs(&self, turned: &[bool]) -> Self {
+        let mut sample = self.clone();
+        for (q, turned) in sample.quaternions.iter_mut().zip(turned) {
+            if *turned {
                 q.iter_mut().for_each(|v| *v = -*v);
             }
         }
+        sample
     }
 
     /// Share of gravity in a conservative quantity where it is stored per axis; 0 elsewhere.
@@ -190,6 +294,35 @@ impl Sample {
                 row,
                 column,
             } => self.mass_factor_slopes()[(coordinate * n + row) * n + column],
+            Component::RateScale {
+                row,
+                column,
+                first,
+                second,
+            } => {
+                let pair = (first - s) * modal + second - s;
+                (self.rate_scales().get(pair)).map_or(0.0, |b| b[row * s + column])
+            }
+            Component::MassCurvature {
+                row,
+                column,
+                first,
+                second,
+            } => self.mass_curvature(row, column, first - s, second - s),
+            Component::GravityStiffness { row, column, axis } => {
+                let stiffness = &c.gravity_axes[axis].stiffness;
+                let at = (row - s) * modal + column - s;
+                stiffness.get(at).copied().unwrap_or(0.0)
+            }
+            Component::PositionCurvature {
+                output,
+                axis,
+                first,
+                second,
+            } => {
+                let at = (axis * modal + first - s) * modal + second - s;
+                c.outputs[output].curvature.get(at).copied().unwrap_or(0.0)
+            }
             Component::Potential => c.potential - self.pull(|a| a.potential),
             Component::Force { row } => c.force[row] - self.pull(|a| a.force[row]),
             Component::Gravity { row } => c.gravity[row],
@@ -207,7 +340,11 @@ impl Sample {
             Component::Gyroscopic { row, first, second } => {
                 self.gyroscopic[(row * n + first) * n + second]
             }
-            Component::Stiffness { row, column } => c.stiffness[row * n + column],
+            Component::Stiffness { row, column } => {
+                let at = (row - s) * modal + column - s;
+                let of_axis = |a: &GravityAxis| a.stiffness.get(at).copied().unwrap_or(0.0);
+                c.stiffness[row * n + column] - self.pull(of_axis)
+            }
             Component::Position { output, axis } => c.outputs[output].position[axis],
             Component::Quaternion { output, entry } => self.quaternions[output][entry],
             Component::Amplitude {
@@ -233,11 +370,20 @@ impl Sample {
             }
             Component::GravityPotential { axis } => -c.gravity_axes[axis].force[k],
             Component::GravityForce { row, axis } => c.gravity_axes[axis].force_gradient[k][row],
+            Component::GravityStiffness { row, column, axis } => {
+                let gradient = &c.gravity_axes[axis].stiffness_gradient;
+                let at = (row - s) * modal + column - s;
+                gradient.get(k).map_or(0.0, |g| g[at])
+            }
             Component::StiffnessFactor { row, column } => {
                 self.stiffness_factor_slopes()[k][(row - s) * modal + column - s]
             }
             Component::Mass { row, column } => c.mass_gradient[k][row * n + column],
-            Component::Stiffness { row, column } => c.stiffness_gradient[k][row * n + column],
+            Component::Stiffness { row, column } => {
+                let at = (row - s) * modal + column - s;
+                let of_axis = |a: &GravityAxis| a.stiffness_gradient.get(k).map_or(0.0, |g| g[at]);
+                c.stiffness_gradient[k][row * n + column] - self.pull(of_axis)
+            }
             Component::Position { output, axis } => c.outputs[output].jacobian[axis * n + k],
             Component::Quaternion { output, entry } => {
                 let spin =
@@ -245,6 +391,9 @@ impl Sample {
                 quaternion_slope(&self.quaternions[output], spin)[entry]
             }
             Component::MassFactorSlope { .. }
+            | Component::RateScale { .. }
+            | Component::MassCurvature { .. }
+            | Component::PositionCurvature { .. }
             | Component::Gravity { .. }
             | Component::DampingFactor { .. }
             | Component::Damping { .. }
@@ -301,19 +450,27 @@ fn is_consistent(c: &Coefficients, layout: &ModelLayout) -> bool {
         v.len() == count && v.iter().all(|x| finite(x, len))
     };
     let output = |o: &OutputCoefficients| {
-        finite(&o.position, 3) && finite(&o.rotation, 9) && finite(&o.jacobian, 6 * n)
+        finite(&o.position, 3)
+            && finite(&o.rotation, 9)
+            && finite(&o.jacobian, 6 * n)
+            && o.curvature.iter().all(|x| x.is_finite())
     };
     let axis = |a: &GravityAxis| {
-        a.potential.is_finite() && finite(&a.force, n) && all(&a.force_gradient, s, n)
+        a.potential.is_finite()
+            && finite(&a.force, n)
+            && all(&a.force_gradient, s, n)
+            && a.stiffness.iter().all(|x| x.is_finite())
     };
     let n_axes = if layout.parameters.gravity_at_runtime {
         3
     } else {
         0
     };
-    finite(&c.theta, s)
+    c.has_own_sizes()
+        && finite(&c.theta, s)
         && finite(&c.mass, n * n)
         && all(&c.mass_gradient, n, n * n)
+        && all(&c.mass_curvature, c.mass_curvature.len(), (n - s) * (n - s))
         && finite(&c.stiffness, n * n)
         && all(&c.stiffness_gradient, s, n * n)
         && finite(&c.damping, n * n)

@@ -13,6 +13,13 @@ pub trait LocalModel: Sync {
     /// Exact coefficients at θ. Must depend on θ alone, not on earlier calls.
     fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure>;
 
+    /// Where all bodies form a tree, are rigid and every joint is actuated: inertia that each θ moves by itself, a
+    /// lower bound of its articulated inertia at any configuration. Such a model is defined for any θ, and its
+    /// functions end after a few waves of θ that turn.
+    fn own_inertia(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Hash of the model and of all settings that samples depend on.
     fn fingerprint(&self) -> [u8; 32];
 
@@ -29,6 +36,10 @@ impl<M: LocalModel + ?Sized> LocalModel for &M {
 
     fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
         (**self).evaluate(theta)
+    }
+
+    fn own_inertia(&self) -> Option<Vec<f64>> {
+        (**self).own_inertia()
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -3,7 +3,7 @@
 //! Candidates are tried from the cheapest on. The first that meets every tolerance with tables of
 //! reasonable size is taken; its boxes are as many as they must be.
 
-use super::components::find_components;
+use super::components::{Mass, find_components};
 use super::history::Counters;
 use super::observer::Observer;
 use super::rules::Rules;
@@ -50,7 +50,7 @@ pub(super) fn approximate(
     for &form in forms {
         let mut store = SampleStore::new(local, database, form, layout, &counters);
         let probes = probe(layout, &mut store)?;
-        let components = find_components(layout, form, &probes);
+        let components = find_components(layout, form, Mass::Factor, &probes);
         candidates.extend(DEGREES.filter(|d| *d <= rules.max_degree).map(|degree| {
             let terms = total_degree(layout.n_rigid, degree);
             let plan = Plan::of_terms(layout, form, &components, &terms);

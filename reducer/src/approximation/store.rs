@@ -2,30 +2,49 @@
 
 use super::database::{DatabaseError, SampleDatabase, SampleResult};
 use super::history::Counters;
+use super::observer::Observer;
 use super::region::Region;
 use super::sample::Sample;
 use super::source::{LocalModel, SampleFailure};
-use crate::reduced_model::{ModelForm, ModelLayout};
+use crate::reduced_model::{CutShort, ModelForm, ModelLayout};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+
+/// Configurations that are evaluated between two looks at whether to go on.
+const PORTION: usize = 256;
 
 /// All samples a run has asked for, in the order in which it asked.
 ///
 /// The run sees nothing else of the database: a resumed run chooses the same points as an
-/// uninterrupted one.
+/// uninterrupted one. Samples beyond the memory that the database allows are made ready anew where they are used.
 pub(super) struct SampleStore<'a> {
     local: &'a dyn LocalModel,
     database: &'a mut SampleDatabase,
     form: ModelForm,
     layout: &'a ModelLayout,
-    entries: Vec<Result<Sample, SampleFailure>>,
+    entries: Vec<Result<Entry, SampleFailure>>,
     index: BTreeMap<Vec<u64>, usize>,
     /// θ of every successful sample over the ranges of the domain, and its entry: kept apart because
     /// searches for a neighbour go through all of them.
     places: Vec<f64>,
     placed: Vec<usize>,
+    /// Entries that are ready for use, the oldest first, and the bytes that they take.
+    ready: VecDeque<usize>,
+    bytes: usize,
+    /// Where samples failed, and their entries.
+    failures: Vec<(Vec<f64>, usize)>,
     counters: &'a Counters,
+}
+
+/// A successful sample.
+struct Entry {
+    theta: Vec<f64>,
+    is_routed: bool,
+    /// None where it is to be made ready anew.
+    sample: Option<Arc<Sample>>,
+    /// Their signs depend on the order of samples.
+    quaternions: Vec<[f64; 4]>,
 }
 
 impl<'a> SampleStore<'a> {
@@ -45,6 +64,9 @@ impl<'a> SampleStore<'a> {
             index: BTreeMap::new(),
             places: Vec::new(),
             placed: Vec::new(),
+            ready: VecDeque::new(),
+            bytes: 0,
+            failures: Vec::new(),
             counters,
         }
     }
@@ -56,7 +78,11 @@ impl<'a> SampleStore<'a> {
 
     /// Number of them that were reached around what blocks the straight line from home.
     pub fn n_routed(&self) -> usize {
-        self.samples().filter(|s| s.exact.waypoints > 0).count()
+        self.entries
+            .iter()
+            .flatten()
+            .filter(|e| e.is_routed)
+            .count()
     }
 
     /// Number of different `points` that are new to the run.
@@ -75,47 +101,107 @@ impl<'a> SampleStore<'a> {
         &mut self,
         points: impl IntoIterator<Item = &'p Vec<f64>>,
     ) -> Result<(), DatabaseError> {
-        let mut wave: Vec<&Vec<f64>> = Vec::new();
-        for point in points {
-            let next = self.entries.len() + wave.len();
-            self.index.entry(key(point)).or_insert_with(|| {
-                wave.push(point);
-                next
-            });
-        }
-        let missing: Vec<&Vec<f64>> = wave
-            .iter()
-            .copied()
-            .filter(|p| self.database.get(p).is_none())
+        self.require_while(points, &|_| None).map(|_| ())
+    }
+
+    /// The same, unless the observer wants an end before all are known: then nothing of them is.
+    pub fn require_watched<'p>(
+        &mut self,
+        points: impl IntoIterator<Item = &'p Vec<f64>>,
+        observer: &dyn Observer,
+    ) -> Result<Option<CutShort>, DatabaseError> {
+        self.require_while(points, &|left| {
+            observer.sampling(left);
+            observer.cut_short()
+        })
+    }
+
+    fn require_while<'p>(
+        &mut self,
+        points: impl IntoIterator<Item = &'p Vec<f64>>,
+        ends: &dyn Fn(usize) -> Option<CutShort>,
+    ) -> Result<Option<CutShort>, DatabaseError> {
+        let mut new = BTreeSet::new();
+        let is_new = |p: &&Vec<f64>| {
+            let key = key(p);
+            !self.index.contains_key(&key) && new.insert(key)
+        };
+        let wave: Vec<&Vec<f64>> = points.into_iter().filter(is_new).collect();
+        let missing: Vec<&Vec<f64>> = (wave.iter().copied())
+            .filter(|p| !self.database.knows(p))
             .collect();
-        let evaluated: Vec<(Vec<f64>, SampleResult)> = missing
-            .par_iter()
-            .map(|p| ((*p).clone(), self.local.evaluate(p).map(Arc::new)))
-            .collect();
-        let used = wave.iter().map(|point| key(point));
-        self.counters.count_samples(used, evaluated.len());
-        self.database.append(evaluated)?;
-        let (database, layout, form) = (&*self.database, self.layout, self.form);
-        let prepared: Vec<Result<Sample, SampleFailure>> = wave
-            .par_iter()
-            .map(|p| match database.get(p) {
-                Some(Ok(c)) => Sample::new(Arc::clone(c), layout, form),
-                Some(Err(failure)) => Err(failure.clone()),
-                None => Err(SampleFailure::Inadmissible {
-                    theta: (*p).clone(),
-                    reason: "no result".to_owned(),
-                }),
-            })
-            .collect();
-        for mut entry in prepared {
-            if let Ok(sample) = &mut entry
-                && !sample.exact.outputs.is_empty()
-            {
-                self.orient(sample);
+        let mut left = missing.len();
+        for portion in missing.chunks(PORTION) {
+            if let Some(reason) = ends(left) {
+                return Ok(Some(reason));
             }
-            self.entries.push(entry);
+            let evaluated: Vec<(Vec<f64>, SampleResult)> = portion
+                .par_iter()
+                .map(|p| ((*p).clone(), self.local.evaluate(p).map(Arc::new)))
+                .collect();
+            self.database.append(evaluated)?;
+            left -= portion.len();
         }
-        Ok(())
+        let used = wave.iter().map(|point| key(point));
+        self.counters.count_samples(used, missing.len());
+        for portion in wave.chunks(PORTION) {
+            let this = &*self;
+            let prepared: Vec<Result<Sample, SampleFailure>> =
+                portion.par_iter().map(|p| this.prepare(p)).collect();
+            for (point, prepared) in portion.iter().zip(prepared) {
+                let entry = self.entries.len();
+                self.index.insert(key(point), entry);
+                if prepared.is_err() {
+                    self.failures.push(((*point).clone(), entry));
+                }
+                self.add(prepared);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sample at a point, ready for use but for the signs of quaternions.
+    fn prepare(&self, point: &[f64]) -> Result<Sample, SampleFailure> {
+        // A file of samples that went away meanwhile costs time, not the run.
+        let known = self.database.get(point);
+        let exact = known.unwrap_or_else(|| self.local.evaluate(point).map(Arc::new))?;
+        Sample::new(exact, self.layout, self.form)
+    }
+
+    fn add(&mut self, prepared: Result<Sample, SampleFailure>) {
+        let entry = prepared.map(|mut sample| {
+            if !sample.exact.outputs.is_empty() {
+                self.orient(&mut sample);
+            }
+            self.bytes += sample.bytes();
+            self.ready.push_back(self.entries.len());
+            Entry {
+                theta: sample.theta().to_vec(),
+                is_routed: sample.exact.waypoints > 0,
+                quaternions: sample.quaternions().to_vec(),
+                sample: Some(Arc::new(sample)),
+            }
+        });
+        self.entries.push(entry);
+        while self.bytes > self.database.bytes_for_use() {
+            let Some(oldest) = self.ready.pop_front() else {
+                break;
+            };
+            let entry = self.entries[oldest].as_mut().ok();
+            if let Some(sample) = entry.and_then(|e| e.sample.take()) {
+                self.bytes -= sample.bytes();
+            }
+        }
+    }
+
+    /// An entry ready for use.
+    fn load(&self, entry: &Entry) -> Option<Arc<Sample>> {
+        let anew = || {
+            let mut sample = self.prepare(&entry.theta).ok()?;
+            sample.set_quaternions(&entry.quaternions);
+            Some(Arc::new(sample))
+        };
+        entry.sample.clone().or_else(anew)
     }
 
     /// Continues the signs of quaternions from the nearest earlier sample.
@@ -136,44 +222,38 @@ impl<'a> SampleStore<'a> {
                 nearest = (found, Some(entry));
             }
         }
-        if let Some(Ok(neighbour)) = nearest.1.map(|i| &self.entries[i]) {
-            sample.continue_from(neighbour);
+        if let Some(Ok(entry)) = nearest.1.map(|i| &self.entries[i])
+            && let Some(neighbour) = self.load(entry)
+        {
+            sample.continue_from(&neighbour);
         }
         self.places.extend(place);
         self.placed.push(self.entries.len());
     }
 
-    /// What is known at a point that was required before.
-    pub fn get(&self, theta: &[f64]) -> Option<&Result<Sample, SampleFailure>> {
-        self.index.get(&key(theta)).map(|&i| &self.entries[i])
+    /// The sample at a point that was required before; none where it failed.
+    pub fn get(&self, theta: &[f64]) -> Option<Arc<Sample>> {
+        let entry = &self.entries[*self.index.get(&key(theta))?];
+        self.load(entry.as_ref().ok()?)
     }
 
-    /// Samples in a closed box, in order, at most `count`.
-    pub fn inside(&self, region: &Region, count: usize) -> Vec<&Sample> {
-        self.entries
-            .iter()
-            .flatten()
-            .filter(|p| region.contains(p.theta()))
-            .take(count)
-            .collect()
+    /// θ of samples in a closed box, in order, at most `count`.
+    pub fn inside(&self, region: &Region, count: usize) -> Vec<&[f64]> {
+        let all = self.entries.iter().flatten().map(|e| e.theta.as_slice());
+        all.filter(|t| region.contains(t)).take(count).collect()
     }
 
     /// All samples.
-    pub fn samples(&self) -> impl Iterator<Item = &Sample> {
-        self.entries.iter().flatten()
+    pub fn samples(&self) -> impl Iterator<Item = Arc<Sample>> {
+        let entries = self.entries.iter().flatten();
+        entries.filter_map(|entry| self.load(entry))
     }
 
     /// The first failure in a closed box, and where it is.
     pub fn failure_inside(&self, region: &Region) -> Option<(Vec<f64>, &SampleFailure)> {
-        let failures = self
-            .index
-            .iter()
-            .filter(|(_, i)| self.entries[**i].is_err());
-        let theta = |key: &[u64]| key.iter().map(|b| f64::from_bits(*b)).collect::<Vec<f64>>();
-        let (key, first) = failures
-            .filter(|(k, _)| region.contains(&theta(k)))
-            .min_by_key(|(_, i)| **i)?;
-        Some((theta(key), self.entries[*first].as_ref().err()?))
+        let mut failures = self.failures.iter();
+        let (theta, entry) = failures.find(|(theta, _)| region.contains(theta))?;
+        Some((theta.clone(), self.entries[*entry].as_ref().err()?))
     }
 }
 

@@ -62,6 +62,21 @@ impl BoxTree {
             .count()
     }
 
+    /// Number of nodes that are not split.
+    pub fn n_ends(&self) -> usize {
+        let is_end = |n: &&Node| !matches!(n, Node::Split { .. });
+        self.nodes.iter().filter(is_end).count()
+    }
+
+    /// Coefficients of finished boxes.
+    pub fn stored_numbers(&self) -> usize {
+        let stored = |node: &Node| match node {
+            Node::Leaf(b) => b.dynamics.stored() + b.outputs.stored(),
+            _ => 0,
+        };
+        self.nodes.iter().map(stored).sum()
+    }
+
     /// Finished boxes.
     pub fn leaves(&self) -> Vec<(NodeId, Region)> {
         let leaf = |(i, node): (usize, &Node)| match node {

@@ -3,6 +3,7 @@
 use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::history::Counters;
+use super::orientation::of_one_sign;
 use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
@@ -11,7 +12,7 @@ use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
-    Block, BoxModel, Component, ComponentLists, Continuity, Domain, Evaluator, FORMAT,
+    Block, BoxModel, Component, ComponentLists, Continuity, Evaluator, FORMAT, Functions,
     ModelCoefficients, ModelForm, ModelLayout, Provenance, ReducedModel, Table, TreeNode,
     Workspace,
 };
@@ -19,10 +20,13 @@ use kernel::Group;
 use std::collections::BTreeMap;
 
 /// What every box of a run shares.
+#[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub layout: &'a ModelLayout,
     pub rules: &'a Rules,
     pub components: &'a ComponentLists,
+    /// Functions of every θ.
+    pub functions: &'a [Functions],
     pub scales: &'a Scales,
     pub sensitivities: &'a Sensitivities,
     pub counters: &'a Counters,
@@ -176,13 +180,21 @@ impl Context<'_> {
         }
         self.counters.count_fit();
         let options = self.options();
+        let is_turning = |c: &Component| matches!(c, Component::Quaternion { .. });
+        let turned = components
+            .iter()
+            .any(is_turning)
+            .then(|| of_one_sign(&samples.fit, region))
+            .flatten();
+        let turned: Option<Vec<&Sample>> = turned.as_ref().map(|all| all.iter().collect());
+        let fitted = turned.as_ref().unwrap_or(&samples.fit);
         let weights = if options.gradients {
             sample_weights(&samples.fit, region, self.rules.criterion)
         } else {
             vec![1.0; samples.fit.len()]
         };
         Fit {
-            samples: &samples.fit,
+            samples: fitted,
             weights: &weights,
             region,
             terms,
@@ -255,16 +267,7 @@ impl Context<'_> {
 
     /// A model of one box, for measuring.
     pub fn single_box_model(&self, tables: BoxModel) -> ReducedModel {
-        let domain = Domain {
-            lower: tables.lower.clone(),
-            upper: tables.upper.clone(),
-            periodic: vec![false; self.layout.n_rigid],
-            inequalities: Vec::new(),
-        };
-        let layout = ModelLayout {
-            domain,
-            ..self.layout.clone()
-        };
+        let layout = self.layout.over(&tables);
         let tree = vec![TreeNode::Leaf { index: 0 }];
         self.draft(layout, tree, vec![tables], Continuity::Smooth)
     }
@@ -281,6 +284,7 @@ impl Context<'_> {
             format: FORMAT,
             layout,
             form: self.rules.form,
+            functions: self.functions.to_vec(),
             components: self.components.clone(),
             tree,
             boxes,
@@ -291,7 +295,10 @@ impl Context<'_> {
                 settings: self.rules.record(self.scales),
                 reached: false,
                 routed_samples: 0,
+                cut_short: None,
                 errors: Vec::new(),
+                largest: Vec::new(),
+                jumps: Vec::new(),
             },
         }
     }

@@ -71,6 +71,8 @@ pub enum FaultKind {
     TooLarge { path: String, limit: usize },
     #[error("`{path}` is not UTF-8 text: byte {offset} cannot be decoded")]
     NotText { path: String, offset: usize },
+    #[error(transparent)]
+    FiniteElements(Box<crate::finite_elements::FeError>),
     #[error("`{path}` is empty")]
     Empty { path: String },
     #[error("this is not TOML: {message}")]
@@ -204,6 +206,8 @@ pub enum FaultKind {
         distance: f64,
         degrees: f64,
         tolerance: f64,
+        /// They differ along the axis of a joint that slides there, and in nothing else.
+        slides: bool,
     },
     #[error("it is not clear where joint `{joint}` is")]
     NoPosition { joint: String },
@@ -252,6 +256,12 @@ impl FaultKind {
             Self::Limit { limit, .. } => format!("split the mechanism or simplify it to at most {limit}"),
             Self::MissingFormat => "put `format = 1` at the top of the file".into(),
             Self::UnsupportedFormat { .. } => "write `format = 1`, or use a newer version of this program".into(),
+            Self::UnknownKey { key, table, .. } if is_beside_rigid(key, table) => {
+                format!("write `{key}` beside `rigid`, not in its table: it places the body's frame")
+            }
+            Self::UnknownKey { key, table, .. } if key == "free" && table.trim_matches('`').ends_with("joint") => {
+                "join the body by three prismatic joints and three hinges, each driven by a coordinate: see \"A body that floats\" in docs/mechanism-format.md".into()
+            }
             Self::UnknownKey { suggestion, known, .. } => suggest(suggestion, "the keys are", known),
             Self::WrongChoice { suggestion, choices, others, .. } => {
                 let lead = if others.is_empty() {
@@ -305,20 +315,27 @@ impl FaultKind {
             Self::Conflict { second, .. } => format!("remove `{second}`"),
             Self::Meaningless { key, .. } => format!("remove `{key}`"),
             Self::NotANode { nearest, .. } => format!("move it to a node, or change `elements`; the nearest nodes are {}", nearest.join(" and ")),
+            Self::FramesApart { slides: true, .. } => "a sliding joint is drawn at one place at home: say with `frame_b = { at = [x, y, z] }` where that is, in the frame of the second body".into(),
             Self::FramesApart { tolerance, .. } => format!("correct the drawing; `home_tolerance` is {tolerance} m"),
             Self::NoPosition { .. } => "give `at = [x, y, z]`, or name points that coincide, such as `hinge = [\"crank.to\", \"coupler.from\"]`".into(),
             Self::NoAxis { key, .. } => format!("add `{key}`"),
             Self::SameBody => "name two different bodies".into(),
-            Self::Disconnected { .. } => "add a joint between it and the rest of the mechanism".into(),
+            Self::Disconnected { .. } => "add a joint between it and the rest of the mechanism; springs alone do not hold a body: see \"A body that floats\" in docs/mechanism-format.md".into(),
             Self::DrivenTwice { .. } => "remove one of the coordinates, or drive another joint".into(),
             Self::NotOneCoordinate { .. } => "use a hinge or a prismatic joint here".into(),
             Self::Nothing { what } => format!("add `[[{what}]]`"),
             Self::RangeOrder { .. } => "write the smaller value first".into(),
-            Self::HomeOutside { .. } => "draw the mechanism inside its range, or widen the range".into(),
+            Self::HomeOutside { .. } => "every configuration is reached from home: draw the mechanism inside the range, or widen the range up to home and leave out what is too much by `[domain] inequalities`".into(),
             Self::WrongCount { expected, .. } => format!("give {expected}"),
+            Self::FiniteElements(error) => error.advice(),
             _ => "see docs/mechanism-format.md".into(),
         }
     }
+}
+
+/// Keys that place a rigid body stand beside its table, unlike those of a rod or a point.
+fn is_beside_rigid(key: &str, table: &str) -> bool {
+    matches!(key, "at" | "frame") && table.trim_matches('`').ends_with("rigid")
 }
 
 fn suggest(suggestion: &Option<String>, lead: &str, known: &[String]) -> String {

@@ -24,6 +24,22 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FaultKind> {
     read_up_to(path, MAX_BYTES)
 }
 
+/// Reads a file that a mechanism file names: another one, a table of points, or a matrix, which may be
+/// large.
+pub fn read_named(path: &Path) -> Result<Vec<u8>, FaultKind> {
+    let small = |ending: &std::ffi::OsStr| ending == "toml" || ending == "csv";
+    if path.extension().is_some_and(small) {
+        read(path)
+    } else {
+        read_large(path)
+    }
+}
+
+/// Reads a file of a finite-element program.
+pub fn read_large(path: &Path) -> Result<Vec<u8>, FaultKind> {
+    read_up_to(path, crate::finite_elements::MAX_BYTES)
+}
+
 /// Reads a file of at most `limit` bytes; pipes and devices, which may never end, are refused.
 pub(crate) fn read_up_to(path: &Path, limit: usize) -> Result<Vec<u8>, FaultKind> {
     let label = path.display().to_string();

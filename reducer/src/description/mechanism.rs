@@ -3,13 +3,18 @@
 //! SI units and radians. What the description guarantees to the phases after it is written at
 //! each item; the model builder relies on it.
 
-pub use crate::error::Origin;
+mod settings;
 
+pub use crate::error::Origin;
+pub use settings::{
+    ApproximationSettings, Basis, Budgets, Continuity, Criterion, Damping, Form, Gauge,
+    InternalModes, Objective, ReductionSettings, Stiffening, Trajectory,
+};
+
+use crate::finite_elements::Superelement;
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// Index of a body in [`Mechanism::bodies`].
@@ -118,6 +123,19 @@ pub enum BodyKind {
     },
     /// A chain of beam elements between consecutive nodes (at least two nodes).
     Beam(BeamChain),
+    /// A condensed finite-element body; its nodes are its interfaces.
+    Superelement(Arc<Superelement>),
+}
+
+impl BodyKind {
+    /// Frames of the nodes in the body's frame, where it is flexible.
+    pub fn flexible_nodes(&self) -> Option<&[Frame]> {
+        match self {
+            Self::Beam(chain) => Some(&chain.nodes),
+            Self::Superelement(body) => Some(&body.nodes),
+            Self::Rigid(_) | Self::Point { .. } => None,
+        }
+    }
 }
 
 /// Inertia of a rigid body, checked: mass ≥ 0, inertia positive semidefinite, triangle inequality.
@@ -396,184 +414,4 @@ pub struct Inequality {
     pub coefficients: Vec<f64>,
     /// Right-hand side.
     pub bound: f64,
-}
-
-/// Structural damping; dampers of springs and actuators come in addition.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Damping {
-    /// None.
-    None,
-    /// The same ratio for every mode with actuators locked.
-    Modal {
-        /// Damping ratio.
-        ratio: f64,
-    },
-    /// alpha·M + beta·K.
-    Rayleigh {
-        /// Factor of the mass (1/s).
-        alpha: f64,
-        /// Factor of the stiffness (s).
-        beta: f64,
-    },
-}
-
-/// Which internal modes are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InternalModes {
-    /// The lowest.
-    Lowest(usize),
-    /// These, counted from 0 in ascending frequency at the reference configuration.
-    Select(Vec<usize>),
-    /// The lowest of those that move in this plane only.
-    InPlane(Plane, usize),
-    /// The lowest of those that move across this plane only.
-    OutOfPlane(Plane, usize),
-}
-
-/// How internal modes are given the same meaning at every configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gauge {
-    /// Subspace iteration from fixed shapes.
-    Filtered {
-        /// Number of iterations.
-        power: usize,
-    },
-    /// Rotation of the lowest eigenmodes towards fixed shapes.
-    Subspace,
-    /// Single modes matched by MAC.
-    Track,
-}
-
-/// How local modes are chosen.
-#[derive(Debug, Clone)]
-pub struct ReductionSettings {
-    /// Where it is described (the table, or the start of the file where there is none).
-    pub origin: Origin,
-    /// Internal modes; where absent they are chosen from the mechanism's frequencies.
-    pub internal: Option<InternalModes>,
-    /// Gauge of the internal modes.
-    pub gauge: Gauge,
-    /// Reference configuration of the gauge; home where absent.
-    pub reference: Option<Vec<f64>>,
-    /// Which loads change the stiffness.
-    pub stiffening: Stiffening,
-}
-
-/// Which loads change the stiffness of the reduced model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stiffening {
-    /// None.
-    None,
-    /// Gravity, constant loads and tensioned springs.
-    Loads,
-}
-
-/// What is fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Mass, gyroscopic tensor, stiffness, … independently, as in the thesis.
-    Direct,
-    /// The functions that generate the dynamics; the rest is derived.
-    Lagrangian,
-}
-
-/// Functions on a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// All monomials up to second order, central composite sampling.
-    Quadratic,
-    /// Tensor-product Lagrange polynomials.
-    Lagrange {
-        /// Order in each coordinate.
-        order: usize,
-    },
-    /// Chebyshev polynomials of total degree, chosen adaptively.
-    Chebyshev {
-        /// Largest degree; chosen from the number of coordinates where absent.
-        max_degree: Option<usize>,
-    },
-}
-
-/// Which error must be below the tolerance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Criterion {
-    /// The mean over a box.
-    Mean,
-    /// The largest seen in a box.
-    Max,
-}
-
-impl Criterion {
-    /// Name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Max => "max",
-        }
-    }
-}
-
-/// What to economise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Objective {
-    /// Fewest stored numbers.
-    Size,
-    /// Fewest operations per evaluation.
-    Speed,
-}
-
-impl Objective {
-    /// Name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::Speed => "speed",
-        }
-    }
-}
-
-/// Neighbouring boxes agree on their common face.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Continuity {
-    /// Whatever the fit gives; the largest jump is recorded.
-    None,
-    /// Continuous.
-    C0,
-}
-
-/// How coefficients are approximated over the domain.
-#[derive(Debug, Clone)]
-pub struct ApproximationSettings {
-    /// Where it is described (the table, or the start of the file where there is none).
-    pub origin: Origin,
-    /// What is fitted; where absent `Lagrangian`, or with the objective speed what takes fewer
-    /// operations.
-    pub form: Option<Form>,
-    /// Functions on a box.
-    pub basis: Basis,
-    /// Tolerance of every block that has none of its own.
-    pub tolerance: f64,
-    /// Tolerances of single blocks (`mass`, `gyroscopic`, `gravity`, `stiffness`, `damping`, `force`, `outputs`).
-    pub block_tolerances: Vec<(String, f64)>,
-    /// Mean or largest error.
-    pub criterion: Criterion,
-    /// What to economise.
-    pub objective: Objective,
-    /// Smallest box width per coordinate.
-    pub minimal_width: Vec<f64>,
-    /// Continuity across faces; chosen from basis and form where absent.
-    pub continuity: Option<Continuity>,
-    /// Reduction along a path instead of over the domain.
-    pub trajectory: Option<Trajectory>,
-}
-
-/// A path in θ; the reduced model has one coordinate, its parameter.
-#[derive(Debug, Clone)]
-pub struct Trajectory {
-    /// Points of the path, each with one value per coordinate.
-    pub points: Vec<Vec<f64>>,
-    /// The file they come from, from the folder of the mechanism's own; none where that holds them.
-    pub file: Option<PathBuf>,
 }

@@ -21,8 +21,8 @@ pub(crate) mod suggest;
 
 pub use domain::ConfigurationError;
 pub use fault::{Fault, FaultKind, Faults};
-pub(crate) use files::read_up_to;
-pub use files::{MAX_BYTES, Resolver, read};
+pub use files::{MAX_BYTES, Resolver, read, read_large};
+pub(crate) use files::{read_named, read_up_to};
 pub(crate) use overrides::Overrides;
 pub use schema::schema;
 pub use suggest::closest;
@@ -37,7 +37,7 @@ pub fn load(path: &Path) -> Result<Mechanism, Faults> {
         sources: Vec::new(),
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let resolver = |include: &Path| read(&folder.join(include));
+    let resolver = |named: &Path| files::read_named(&folder.join(named));
     parse_bytes(&bytes, &path.display().to_string(), &resolver, None)
 }
 

@@ -1,5 +1,6 @@
 //! Actuators and point forces made of signals.
 
+use super::control::{Diagram, Feedback, Law};
 use super::excitation::{Drive, Excitation};
 use super::signal::Signal;
 use nalgebra::Vector3;
@@ -46,6 +47,7 @@ pub struct Drives {
     actuators: Vec<Actuator>,
     forces: Vec<PointForce>,
     breaks: Vec<f64>,
+    control: Option<(Diagram, Vec<Feedback>)>,
 }
 
 /// A prescribed motion that no force can follow.
@@ -186,7 +188,48 @@ impl Drives {
             actuators,
             forces,
             breaks: inner(breaks, duration),
+            control: None,
         })
+    }
+
+    /// The same with blocks that close loops.
+    pub fn with_control(
+        mut self,
+        diagram: Diagram,
+        feedback: Vec<Feedback>,
+        duration: f64,
+    ) -> Self {
+        for block in &diagram.blocks {
+            if let Law::Source(signal) = &block.law {
+                signal.add_breaks(&mut self.breaks);
+            }
+        }
+        self.breaks = inner(self.breaks, duration);
+        self.control = Some((diagram, feedback));
+        self
+    }
+
+    /// The same without what blocks give: sensors read, blocks compute, nothing is fed back.
+    pub fn opened(mut self) -> Self {
+        if let Some((_, feedback)) = &mut self.control {
+            feedback.clear();
+        }
+        self
+    }
+
+    /// The same with a multiple of a block's outputs.
+    pub fn scaled(&self, block: &str, factor: f64) -> Self {
+        let mut all = self.clone();
+        if let Some((diagram, feedback)) = &mut all.control {
+            let signals = diagram.signals_of(block);
+            diagram.scale(&signals, factor);
+            for term in feedback.iter_mut().map(|f| &mut f.term) {
+                if signals.contains(&term.signal) {
+                    term.weight *= factor;
+                }
+            }
+        }
+        all
     }
 
     /// The actuators, one per coordinate of θ.
@@ -224,6 +267,11 @@ impl Excitation for Drives {
         let mut here = self.forces.iter().filter(|f| f.output == output).peekable();
         here.peek()?;
         Some(here.map(|f| f.direction * f.force.at(time).value).sum())
+    }
+
+    fn control(&self) -> Option<(&Diagram, &[Feedback])> {
+        let (diagram, feedback) = self.control.as_ref()?;
+        Some((diagram, feedback))
     }
 
     fn breaks(&self) -> &[f64] {

@@ -1,5 +1,6 @@
 //! What drives a mechanism, as both integrators see it.
 
+use super::control::{Diagram, Feedback};
 use nalgebra::Vector3;
 
 /// What an actuator does at one instant.
@@ -37,6 +38,11 @@ pub trait Excitation {
 
     /// Force (N, inertial axes) at the point of output `output`; none where no force ever acts.
     fn point_force(&self, output: usize, time: f64) -> Option<Vector3<f64>>;
+
+    /// Blocks that close loops, and the forces they give besides; none where nothing is fed back.
+    fn control(&self) -> Option<(&Diagram, &[Feedback])> {
+        None
+    }
 
     /// Times in increasing order at which something jumps or bends; steps end there.
     fn breaks(&self) -> &[f64];

@@ -2,10 +2,12 @@
 
 pub mod along;
 pub mod comparison;
+pub mod control;
 pub mod deflection;
 pub mod drives;
 pub mod excitation;
 pub mod full;
+pub mod linear;
 pub mod record;
 pub mod reduced;
 pub mod scenario;

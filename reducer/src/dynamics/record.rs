@@ -1,6 +1,7 @@
 //! Tables of results: the same columns for the full and the reduced model.
 
 use super::along::AlongPath;
+use super::excitation::Excitation;
 use super::full::{FullInstant, OutputMotion};
 use super::reduced::ReducedInstant;
 use super::scenario::{Axes, DrivenKind, OutputRequest, Quantity, Scenario};
@@ -110,6 +111,12 @@ impl Record {
         record
             .columns
             .extend(rates.map(|c| format!("rate.{}", c.name)));
+        if let Some((diagram, _)) = scenario.drives.control() {
+            for name in diagram.signal_names() {
+                let group = format!("control.{name}");
+                record.add_group(group.clone(), &[group], Measure::Size, "1");
+            }
+        }
         let energies = ["kinetic", "potential", "work", "dissipated"];
         record
             .columns
@@ -163,12 +170,12 @@ impl Record {
         let (force, theta) = (&instant.actuator_force, &instant.theta);
         match along.map(|along| along.project(instant)) {
             Some(on) => {
-                let coordinates = [&[on.force][..], &[on.place], &[on.rate]];
+                let coordinates = [&[on.force][..], &[on.place], &[on.rate], &[]];
                 let own = [force.as_slice(), theta].concat();
                 self.add(instant.time, &points, coordinates, &energy, &own);
             }
             None => {
-                let coordinates = [force.as_slice(), theta, &instant.rate];
+                let coordinates = [force.as_slice(), theta, &instant.rate, &instant.signals];
                 self.add(instant.time, &points, coordinates, &energy, &[]);
             }
         }
@@ -193,7 +200,7 @@ impl Record {
             dissipated: e.dissipated,
         };
         let force = instant.actuator_force.as_slice();
-        let coordinates = [force, &instant.theta, &instant.rate];
+        let coordinates = [force, &instant.theta, &instant.rate, &instant.signals];
         self.add(instant.time, &points, coordinates, &energy, &instant.modal);
     }
 
@@ -201,7 +208,7 @@ impl Record {
         &mut self,
         time: f64,
         points: &[Point],
-        coordinates: [&[f64]; 3],
+        coordinates: [&[f64]; 4],
         energy: &Energy,
         own: &[f64],
     ) {

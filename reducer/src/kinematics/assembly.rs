@@ -4,7 +4,7 @@ use super::closure::Posture;
 use super::route::Roadmap;
 use super::skeleton::{Link, Rotation, Skeleton};
 use super::{KinematicsError, SingularityKind};
-use crate::description::mechanism::{Attachment, BodyKind, BodyRef, Mechanism, Origin};
+use crate::description::mechanism::{Attachment, BodyRef, Mechanism, Origin};
 use crate::lie::{Frame, Vector6};
 use crate::linalg::{self, RANK_TOLERANCE};
 use crate::model::{joint, node_frame};
@@ -194,11 +194,8 @@ impl Kinematics {
     /// and both ends of joints, since a body that only turns keeps the origin of its frame.
     fn largest_shift(&self, mechanism: &Mechanism) -> Option<HomeShift> {
         let nodes = mechanism.bodies.iter().enumerate().flat_map(|(b, body)| {
-            let chain: &[Frame] = match &body.kind {
-                BodyKind::Beam(chain) => &chain.nodes,
-                _ => &[],
-            };
-            let nodes = chain.iter().enumerate();
+            let nodes = body.kind.flexible_nodes().unwrap_or_default();
+            let nodes = nodes.iter().enumerate();
             std::iter::once((b, "origin".to_owned(), Frame::identity()))
                 .chain(nodes.map(move |(k, frame)| (b, format!("node{k}"), *frame)))
         });

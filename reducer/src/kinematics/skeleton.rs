@@ -492,10 +492,10 @@ fn characteristic_length(mechanism: &Mechanism) -> f64 {
     for body in &mechanism.bodies {
         include(&body.frame.position);
         match &body.kind {
-            BodyKind::Beam(chain) => chain
-                .nodes
-                .iter()
-                .for_each(|n| include(&body.frame.compose(n).position)),
+            BodyKind::Beam(_) | BodyKind::Superelement(_) => {
+                let nodes = body.kind.flexible_nodes().unwrap_or_default();
+                (nodes.iter()).for_each(|n| include(&body.frame.compose(n).position));
+            }
             BodyKind::Rigid(inertia) => include(
                 &body
                     .frame

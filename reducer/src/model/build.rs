@@ -2,9 +2,10 @@
 
 use super::beam::BeamElement;
 use super::drawing::{has_no_orientation, plane_normal};
+use super::superelement::SuperElement;
 use super::{
-    BodyModel, FullModel, ModelDrive, ModelJoint, ModelLoad, ModelLoaded, ModelSpring, Mount, Node,
-    PlacedBeam, joint,
+    BodyModel, Element, FullModel, ModelDrive, ModelJoint, ModelLoad, ModelLoaded, ModelSpring,
+    Mount, Node, PlacedElement, joint,
 };
 use crate::description::mechanism::{
     Attachment, BeamChain, BodyKind, BodyRef, Drive, JointKind, LoadedKind, Mechanism, Origin,
@@ -94,7 +95,7 @@ impl FullModel {
             bodies: Vec::new(),
             nodes: Vec::new(),
             elements: Vec::new(),
-            beams: Vec::new(),
+            placed: Vec::new(),
             masses: Vec::new(),
             joints: Vec::new(),
             drives: Vec::new(),
@@ -116,6 +117,7 @@ impl FullModel {
         }
         model.sum_body_inertia();
         model.add_connections(mechanism);
+        model.add_element_scalars();
         model.find_independent_rows(mechanism, home, elsewhere)?;
         Ok(model)
     }
@@ -163,6 +165,24 @@ impl FullModel {
                 }
                 self.add_elements(chain, first_node);
             }
+            BodyKind::Superelement(own) => {
+                for local in &own.nodes {
+                    self.nodes.push(Node {
+                        body: b,
+                        local: *local,
+                        basis: basis(local),
+                    });
+                }
+                self.elements
+                    .push(Element::Super(Box::new(SuperElement::new(own.clone()))));
+                let nodes: Vec<usize> = (first_node..self.nodes.len()).collect();
+                self.placed.push(PlacedElement {
+                    places: nodes.iter().flat_map(|n| 6 * n..6 * n + 6).collect(),
+                    nodes,
+                    first_scalar: 0,
+                    element: self.elements.len() - 1,
+                });
+            }
         }
         self.bodies.push(BodyModel {
             name: body.name.clone(),
@@ -184,14 +204,16 @@ impl FullModel {
                     && (frame.rotation - relative.rotation).norm() <= 1e-13
             });
             if !same {
-                self.elements
-                    .push(BeamElement::new(&pair[0], &pair[1], length, &chain.section));
+                let beam = BeamElement::new(&pair[0], &pair[1], length, &chain.section);
+                self.elements.push(Element::Beam(Box::new(beam)));
                 last = Some((relative, length));
             }
-            self.beams.push(PlacedBeam {
-                a: first_node + i,
-                b: first_node + i + 1,
+            let a = first_node + i;
+            self.placed.push(PlacedElement {
+                nodes: vec![a, a + 1],
+                first_scalar: 0,
                 element: self.elements.len() - 1,
+                places: (6 * a..6 * a + 12).collect(),
             });
         }
     }
@@ -211,14 +233,19 @@ impl FullModel {
             let carry = local.inverse().adjoint();
             self.bodies[*body].inertia += carry.transpose() * mass * carry;
         }
-        for beam in &self.beams {
-            let body = self.nodes[beam.a].body;
-            let mut both = nalgebra::SMatrix::<f64, 12, 6>::zeros();
-            both.fixed_view_mut::<6, 6>(0, 0)
-                .copy_from(&self.nodes[beam.a].local.inverse().adjoint());
-            both.fixed_view_mut::<6, 6>(6, 0)
-                .copy_from(&self.nodes[beam.b].local.inverse().adjoint());
-            self.bodies[body].inertia += both.transpose() * self.elements[beam.element].mass * both;
+        for placed in &self.placed {
+            let element = &self.elements[placed.element];
+            let body = self.nodes[placed.nodes[0]].body;
+            // Columns: unit motions of the body as motions of the nodes.
+            let mut carry =
+                nalgebra::OMatrix::<f64, nalgebra::Dyn, nalgebra::U6>::zeros(element.n_local());
+            for (k, node) in placed.nodes.iter().enumerate() {
+                let local = self.nodes[*node].local.inverse().adjoint();
+                carry.fixed_view_mut::<6, 6>(6 * k, 0).copy_from(&local);
+            }
+            let n = element.n_local();
+            let mass = DMatrix::from_column_slice(n, n, element.mass());
+            self.bodies[body].inertia += carry.transpose() * mass * carry;
         }
     }
 
@@ -299,6 +326,18 @@ impl FullModel {
         }
         for output in &mechanism.outputs {
             self.outputs.push(self.mount(&output.at));
+        }
+    }
+
+    /// Scalar dofs of elements, behind those of flexible actuators. Their stiffness is the element's.
+    fn add_element_scalars(&mut self) {
+        let first_scalar = 6 * self.nodes.len();
+        for placed in &mut self.placed {
+            let count = self.elements[placed.element].n_scalars();
+            placed.first_scalar = self.scalars.len();
+            let first = first_scalar + self.scalars.len();
+            placed.places.extend(first..first + count);
+            self.scalars.extend(std::iter::repeat_n((0.0, 0.0), count));
         }
     }
 

@@ -5,11 +5,11 @@
 
 use super::joint::{self, RelativeMotion};
 use super::rows::{line, mount_frame, mount_velocity};
-use super::{FullModel, ModelDrive, Mount};
+use super::{FullModel, ModelDrive, Mount, PlacedElement};
 use crate::description::mechanism::JointKind;
 use crate::lie::{Frame, Matrix6, Vector6, adjoint_algebra, angular, coadjoint, linear, skew};
 use faer::Mat;
-use nalgebra::{Matrix3, SMatrix, Vector3};
+use nalgebra::{DMatrix, Matrix3, SMatrix, Vector3};
 
 type Matrix3x6 = SMatrix<f64, 3, 6>;
 
@@ -17,6 +17,8 @@ type Matrix3x6 = SMatrix<f64, 3, 6>;
 #[derive(Debug, Clone, Default)]
 pub struct BilinearForm {
     blocks: Vec<(usize, usize, Matrix6)>,
+    /// Forms over local motions of elements.
+    wide: Vec<(Vec<usize>, DMatrix<f64>)>,
 }
 
 impl BilinearForm {
@@ -26,19 +28,15 @@ impl BilinearForm {
         }
     }
 
-    /// Adds a form over the motions of two nodes.
-    pub fn push_pair(&mut self, a: usize, b: usize, form: &super::beam::Matrix12) {
-        for (i, p) in [(0, a), (6, b)] {
-            for (j, q) in [(0, a), (6, b)] {
-                let block = form.fixed_view::<6, 6>(i, j).into_owned();
-                self.blocks.push((p, q, block));
-            }
-        }
+    /// Adds a form over the local motions of an element.
+    pub fn push_element(&mut self, placed: &PlacedElement, form: DMatrix<f64>) {
+        self.wide.push((placed.places.clone(), form));
     }
 
     /// Adds another form.
     pub fn extend(&mut self, other: Self) {
         self.blocks.extend(other.blocks);
+        self.wide.extend(other.wide);
     }
 
     /// The form as a map from motions to forces, column by column.
@@ -51,6 +49,13 @@ impl BilinearForm {
                 let force = block * Vector6::from_column_slice(&x[6 * from..6 * from + 6]);
                 for i in 0..6 {
                     y[6 * row + i] += force[i];
+                }
+            }
+            for (places, form) in &self.wide {
+                for (column, from) in form.column_iter().zip(places) {
+                    for (value, to) in column.iter().zip(places) {
+                        y[*to] += value * x[*from];
+                    }
                 }
             }
         }
@@ -293,19 +298,13 @@ impl FullModel {
         out
     }
 
-    /// Σ σ·D2 of all beams for the stresses σ of a motion [M 14.3].
+    /// Σ σ·D2 of all elements for the stresses σ of a motion [M 14.3].
     pub fn strain_curvature(&self, motion: &[f64]) -> BilinearForm {
         let mut out = BilinearForm::default();
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let stress = element.stress(&super::beam::Vector12::from_fn(|i, _| {
-                motion[if i < 6 {
-                    6 * beam.a + i
-                } else {
-                    6 * beam.b + i - 6
-                }]
-            }));
-            out.push_pair(beam.a, beam.b, &element.strain_curvature(&stress));
+        for placed in &self.placed {
+            let element = self.element(placed);
+            let stress = element.stress(&element.strain(&placed.gather(motion)));
+            out.push_element(placed, element.strain_curvature(&stress));
         }
         out
     }
@@ -328,27 +327,11 @@ impl FullModel {
                 (image + image.transpose()) * 0.5 - shift_of_turn(&linear(&(mass * pull(*node))));
             out.push(Some(*node), Some(*node), &block);
         }
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let both = super::beam::motion::pair(&pull(beam.a), &pull(beam.b));
-            let mut turning = super::beam::Matrix12::zeros();
-            for (first, node) in [(0, beam.a), (6, beam.b)] {
-                turning
-                    .fixed_view_mut::<6, 6>(first, first)
-                    .copy_from(&turned(node));
-            }
-            let mut form = element.mass * turning;
-            for (m, gradient) in element.mass_gradient.iter().enumerate() {
-                form -= (gradient * both) * element.strain_operator.row(m);
-            }
-            form = (form + form.transpose()) * 0.5;
-            let force = element.mass * both;
-            for first in [0, 6] {
-                let pull = force.fixed_rows::<3>(first).into_owned();
-                let mut block = form.fixed_view_mut::<6, 6>(first, first);
-                block -= shift_of_turn(&pull);
-            }
-            out.push_pair(beam.a, beam.b, &form);
+        for placed in &self.placed {
+            let form = self
+                .element(placed)
+                .gravity_curvature(&placed.gather(field));
+            out.push_element(placed, form);
         }
         out
     }
@@ -358,12 +341,26 @@ impl FullModel {
     pub fn load_curvature(&self, frames: &[Frame], velocities: Option<&[Vector6]>) -> BilinearForm {
         let mut out = BilinearForm::default();
         for load in &self.loads {
-            let Some(node) = load.at.node else { continue };
-            let mut force = frames[node].rotation.tr_mul(&load.force);
+            out.extend(self.force_curvature(&load.at, &load.force, frames, velocities));
+        }
+        out
+    }
+
+    /// The same of one constant force at a point.
+    pub fn force_curvature(
+        &self,
+        at: &Mount,
+        force: &Vector3<f64>,
+        frames: &[Frame],
+        velocities: Option<&[Vector6]>,
+    ) -> BilinearForm {
+        let mut out = BilinearForm::default();
+        if let Some(node) = at.node {
+            let mut force = frames[node].rotation.tr_mul(force);
             if let Some(v) = velocities {
                 force = force.cross(&angular(&v[node]));
             }
-            let block = on_turns(&-turned_arm(&force, &load.at.frame.position));
+            let block = on_turns(&-turned_arm(&force, &at.frame.position));
             out.push(Some(node), Some(node), &block);
         }
         out

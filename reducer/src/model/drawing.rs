@@ -14,9 +14,9 @@ const PARALLEL: f64 = 1e-9;
 pub(crate) fn node_frame(mechanism: &Mechanism, at: &Attachment) -> Frame {
     match at.body {
         BodyRef::Ground => Frame::identity(),
-        BodyRef::Body(body) => match &mechanism.bodies[body.0].kind {
-            BodyKind::Beam(chain) => chain.nodes[at.node],
-            _ => Frame::identity(),
+        BodyRef::Body(body) => match mechanism.bodies[body.0].kind.flexible_nodes() {
+            Some(nodes) => nodes[at.node],
+            None => Frame::identity(),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Mass and elastic stiffness of the undeformed model as operators on motion vectors.
 
-use super::FullModel;
 use super::rows::mount_frame;
+use super::{FullModel, PlacedElement};
 use crate::lie::{Frame, Vector6, angular, join};
 use faer::Mat;
 use nalgebra::Vector3;
@@ -16,24 +16,22 @@ impl FullModel {
             for (node, mass) in &self.masses {
                 add_node_block(mass.as_slice(), *node, x, y);
             }
-            for beam in &self.beams {
-                let mass = &self.elements[beam.element].mass;
-                add_element_block(mass.as_slice(), [beam.a, beam.b], x, y);
+            for placed in &self.placed {
+                add_element_block(self.element(placed).mass(), placed, x, y);
             }
         }
         out
     }
 
-    /// K·q of beams and flexible actuators, column by column.
+    /// K·q of elements and flexible actuators, column by column.
     pub fn stiffness_times(&self, q: &Mat<f64>) -> Mat<f64> {
         let mut out = Mat::zeros(q.nrows(), q.ncols());
         let first_scalar = 6 * self.nodes.len();
         for column in 0..q.ncols() {
             let x = q.col_as_slice(column);
             let y = out.col_as_slice_mut(column);
-            for beam in &self.beams {
-                let stiffness = &self.elements[beam.element].stiffness;
-                add_element_block(stiffness.as_slice(), [beam.a, beam.b], x, y);
+            for placed in &self.placed {
+                add_element_block(self.element(placed).stiffness(), placed, x, y);
             }
             for (i, (stiffness, _)) in self.scalars.iter().enumerate() {
                 y[first_scalar + i] += stiffness * x[first_scalar + i];
@@ -124,8 +122,17 @@ fn add_node_block(a: &[f64], node: usize, x: &[f64], y: &mut [f64]) {
     y[span].iter_mut().zip(sum).for_each(|(y, s)| *y += s);
 }
 
-/// y += A·x over the motions of both nodes of an element; A column-major.
-fn add_element_block(a: &[f64], nodes: [usize; 2], x: &[f64], y: &mut [f64]) {
+/// y += A·x over the local motion of an element; A column-major.
+fn add_element_block(a: &[f64], placed: &PlacedElement, x: &[f64], y: &mut [f64]) {
+    let (&[first, second], 12) = (placed.nodes.as_slice(), placed.places.len()) else {
+        for (column, from) in a.chunks_exact(placed.places.len()).zip(&placed.places) {
+            for (value, to) in column.iter().zip(&placed.places) {
+                y[*to] += value * x[*from];
+            }
+        }
+        return;
+    };
+    let nodes = [first, second];
     let spans = nodes.map(|node| 6 * node..6 * node + 6);
     let values = spans.clone().into_iter().flat_map(|span| &x[span]).copied();
     let sum: [f64; 12] = combined(a, values);

@@ -1,112 +1,16 @@
 //! The full model at rest relative to a prescribed motion of its actuators: equilibrium under
-//! gravity, loads, springs and inertia forces, and the equations linearised about it [M 14.9].
+//! gravity, loads, springs and inertia forces, and the equations linearised about it [M 14.12].
 
-use super::beam::Matrix12;
-use super::beam::motion::{half, pair};
+use super::constrained::{ConstrainedFactor, Entries};
 use super::dofs::DofMap;
 use super::rows::{ConstraintRows, mount_frame};
-use super::{Equilibrium, FullModel, PlacedBeam, SpringState, StaticsError};
+use super::{Equilibrium, FullModel, PlacedElement, SpringState, StaticsError};
 use crate::lie::{
     Frame, Matrix6, Vector6, adjoint_algebra, angular, coadjoint, join, linear, skew,
 };
 use crate::model::beam::motion::coadjoint_by_motion;
-use faer::linalg::solvers::SolveCore;
-use faer::sparse::linalg::solvers::Lu;
-use faer::sparse::{SparseColMat, Triplet};
-use faer::{Conj, Mat};
-use nalgebra::Vector3;
-
-/// Entries of a sparse matrix over the solver's unknowns; equal places add up.
-#[derive(Debug, Clone, Default)]
-pub struct Entries(Vec<Triplet<usize, usize, f64>>);
-
-impl Entries {
-    fn push(&mut self, i: usize, j: usize, value: f64) {
-        if value != 0.0 {
-            self.0.push(Triplet::new(i, j, value));
-        }
-    }
-
-    fn push_block(&mut self, map: &DofMap, row: usize, column: usize, block: &Matrix6) {
-        map.each_entry(row, column, block, |i, j, v| self.push(i, j, v));
-    }
-
-    fn push_pair(&mut self, map: &DofMap, beam: &PlacedBeam, block: &Matrix12) {
-        for (i, p) in [(0, beam.a), (6, beam.b)] {
-            for (j, q) in [(0, beam.a), (6, beam.b)] {
-                let part = block.fixed_view::<6, 6>(i, j).into_owned();
-                self.push_block(map, p, q, &part);
-            }
-        }
-    }
-
-    /// The matrix times some columns.
-    pub fn times(&self, x: &Mat<f64>) -> Mat<f64> {
-        let mut out = Mat::zeros(x.nrows(), x.ncols());
-        for column in 0..x.ncols() {
-            let from = x.col_as_slice(column);
-            let to = out.col_as_slice_mut(column);
-            for entry in &self.0 {
-                to[entry.row] += entry.val * from[entry.col];
-            }
-        }
-        out
-    }
-}
-
-/// A matrix with constraint rows, factorised.
-pub struct ConstrainedFactor {
-    lu: Lu<usize, f64>,
-    n: usize,
-    scale: f64,
-    row_scale: Vec<f64>,
-}
-
-impl ConstrainedFactor {
-    fn new(matrix: &Entries, rows: &ConstraintRows, map: &DofMap) -> Option<Self> {
-        let n = map.len();
-        let scale = matrix.0.iter().fold(0.0_f64, |m, t| m.max(t.val.abs()));
-        let mut row_scale = vec![0.0_f64; rows.n_rows];
-        map.each_row_entry(rows, |r, _, v| row_scale[r] = row_scale[r].max(v.abs()));
-        for value in &mut row_scale {
-            *value = if *value > 0.0 { 1.0 / *value } else { 1.0 };
-        }
-        let mut entries: Vec<_> = (matrix.0.iter())
-            .map(|t| Triplet::new(t.row, t.col, t.val / scale))
-            .collect();
-        map.each_row_entry(rows, |r, dof, v| {
-            entries.push(Triplet::new(n + r, dof, v * row_scale[r]));
-            entries.push(Triplet::new(dof, n + r, v * row_scale[r]));
-        });
-        let size = n + rows.n_rows;
-        let matrix = SparseColMat::try_new_from_triplets(size, size, &entries).ok()?;
-        Some(Self {
-            lu: matrix.sp_lu().ok()?,
-            n,
-            scale,
-            row_scale,
-        })
-    }
-
-    /// Unknowns and multipliers of A·x + Cᵀλ = f, C·x = g, column by column; g absent: zero. None
-    /// where the matrix is singular.
-    pub fn solve(&self, f: &Mat<f64>, g: Option<&Mat<f64>>) -> Option<(Mat<f64>, Mat<f64>)> {
-        let rows = self.row_scale.len();
-        let mut y = Mat::from_fn(self.n + rows, f.ncols(), |i, j| {
-            if i < self.n {
-                f[(i, j)] / self.scale
-            } else {
-                g.map_or(0.0, |g| g[(i - self.n, j)] * self.row_scale[i - self.n])
-            }
-        });
-        self.lu.solve_in_place_with_conj(Conj::No, y.as_mut());
-        let x = Mat::from_fn(self.n, f.ncols(), |i, j| y[(i, j)]);
-        let lambda = Mat::from_fn(rows, f.ncols(), |r, j| {
-            y[(self.n + r, j)] * self.scale * self.row_scale[r]
-        });
-        x.norm_max().is_finite().then_some((x, lambda))
-    }
-}
+use faer::Mat;
+use nalgebra::{DVector, Vector3};
 
 /// A prescribed motion of the actuators at one instant.
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +30,10 @@ pub struct LoadedState {
     pub velocities: Vec<Vector6>,
     /// Rates of these.
     pub accelerations: Vec<Vector6>,
+    /// Rates of scalar dofs.
+    pub scalar_rates: Vec<f64>,
+    /// Rates of these.
+    pub scalar_accelerations: Vec<f64>,
     /// Nothing changes in node axes while the actuators move on: a true steady state.
     pub steady: bool,
     hinge_angles: Vec<f64>,
@@ -179,6 +87,8 @@ impl FullModel {
             },
             velocities: zero.clone(),
             accelerations: zero,
+            scalar_rates: vec![0.0; self.scalars.len()],
+            scalar_accelerations: vec![0.0; self.scalars.len()],
             steady: false,
             hinge_angles: hinge_angles.to_vec(),
         };
@@ -289,15 +199,18 @@ impl FullModel {
                 .map(|node| map.expand(node, x.col_as_slice(0)))
                 .collect()
         };
+        let scalars = |x: &Mat<f64>| x.col_as_slice(0)[map.first_scalar()..].to_vec();
         let rates = prescribed(motion.rate, load.sqrt());
-        state.velocities = nodes(&factor.solve(&zero, Some(&rates))?.0);
+        let found = factor.solve(&zero, Some(&rates))?.0;
+        (state.velocities, state.scalar_rates) = (nodes(&found), scalars(&found));
         let mut second = prescribed(motion.acceleration, load);
         let frames = &state.equilibrium.frames;
         let changes = self.constraint_rates(frames, &state.velocities, false);
         for entry in &changes.entries {
             second[(entry.row, 0)] -= entry.values.dot(&state.velocities[entry.node]);
         }
-        state.accelerations = nodes(&factor.solve(&zero, Some(&second))?.0);
+        let found = factor.solve(&zero, Some(&second))?.0;
+        (state.accelerations, state.scalar_accelerations) = (nodes(&found), scalars(&found));
         Some(())
     }
 
@@ -308,6 +221,24 @@ impl FullModel {
     /// Gravity at a node, its own axes.
     fn gravity_at(&self, frame: &Frame, load: f64) -> Vector3<f64> {
         frame.rotation.tr_mul(&self.gravity) * load
+    }
+
+    /// Velocities, and accelerations less gravity, of an element.
+    fn local_motion(
+        &self,
+        placed: &PlacedElement,
+        state: &LoadedState,
+        load: f64,
+    ) -> (DVector<f64>, DVector<f64>) {
+        let frames = &state.equilibrium.frames;
+        let rates = |node: usize| {
+            let gravity = self.gravity_at(&frames[node], load);
+            state.accelerations[node] - join(&gravity, &Vector3::zeros())
+        };
+        (
+            placed.of_nodes(|node| state.velocities[node], &state.scalar_rates),
+            placed.of_nodes(rates, &state.scalar_accelerations),
+        )
     }
 
     /// Forces that remain, with the sign of a right-hand side.
@@ -333,19 +264,17 @@ impl FullModel {
             let v = &state.velocities[*node];
             add(*node, &(coadjoint(v, &(mass * v)) - mass * rates(*node)));
         }
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
-            let v = pair(&state.velocities[beam.a], &state.velocities[beam.b]);
-            let force = element.inertia_forces(&d, &v, &pair(&rates(beam.a), &rates(beam.b)))
-                + element.stress_forces(&d);
-            add(beam.a, &-half(&force, 0));
-            add(beam.b, &-half(&force, 6));
-        }
         for spring in self.springs_of(state) {
             for entry in &spring.row.entries {
                 add(entry.node, &(entry.values * (-spring.tension * load)));
             }
+        }
+        for placed in &self.placed {
+            let element = self.element(placed);
+            let d = self.deformation(placed, frames, &state.equilibrium.scalars);
+            let (v, rates) = self.local_motion(placed, state, load);
+            let force = element.inertia_forces(&d, &v, &rates) + element.stress_forces(&d);
+            placed.scatter(&-force, out.col_as_slice_mut(0));
         }
         for (i, (stiffness, _)) in self.scalars.iter().enumerate() {
             out[(6 * self.nodes.len() + i, 0)] -= stiffness * state.equilibrium.scalars[i];
@@ -374,10 +303,10 @@ impl FullModel {
     fn elastic_entries(&self, map: &DofMap, state: &LoadedState) -> Entries {
         let frames = &state.equilibrium.frames;
         let mut out = Entries::default();
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
-            out.push_pair(map, beam, &element.material_stiffness(&d));
+        for placed in &self.placed {
+            let d = self.deformation(placed, frames, &state.equilibrium.scalars);
+            let stiffness = self.element(placed).material_stiffness(&d);
+            out.push_element(map, placed, &stiffness);
         }
         self.push_scalars(map, &mut out);
         self.push_springs(map, state, 1.0, 0.0, &mut out);
@@ -449,25 +378,17 @@ impl FullModel {
             let block = mass * turned(*node) + gyroscopic * adjoint_algebra(v);
             out.push_block(map, *node, *node, &block);
         }
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
-            let v = pair(&state.velocities[beam.a], &state.velocities[beam.b]);
-            let rates = |node: usize| {
-                let gravity = self.gravity_at(&frames[node], load);
-                state.accelerations[node] - join(&gravity, &Vector3::zeros())
-            };
-            let rates = pair(&rates(beam.a), &rates(beam.b));
+        for placed in &self.placed {
+            let element = self.element(placed);
+            let d = self.deformation(placed, frames, &state.equilibrium.scalars);
+            let (v, rates) = self.local_motion(placed, state, load);
             let tangent = element.inertia_tangent(&d, &v);
-            let spin = both(
-                &adjoint_algebra(&half(&v, 0)),
-                &adjoint_algebra(&half(&v, 6)),
-            );
+            let spin = placed.on_nodes(|node| adjoint_algebra(&state.velocities[node]));
             let block = element.elastic_forces(&d).1
-                + tangent.mass * both(&turned(beam.a), &turned(beam.b))
+                + tangent.mass * placed.on_nodes(turned)
                 + tangent.gyroscopic * spin
                 + element.inertia_by_motion(&d, &v, &rates);
-            out.push_pair(map, beam, &block);
+            out.push_element(map, placed, &block);
         }
         self.push_scalars(map, &mut out);
         self.push_springs(map, state, load, load, &mut out);
@@ -502,14 +423,14 @@ impl FullModel {
             let block = own * adjoint_algebra(v) + node_gyroscopic(own, v);
             gyroscopic.push_block(&map, *node, *node, &block);
         }
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
-            let (v_a, v_b) = (&state.velocities[beam.a], &state.velocities[beam.b]);
-            let tangent = element.inertia_tangent(&d, &pair(v_a, v_b));
-            mass.push_pair(&map, beam, &tangent.mass);
-            let spin = both(&adjoint_algebra(v_a), &adjoint_algebra(v_b));
-            gyroscopic.push_pair(&map, beam, &(tangent.mass * spin + tangent.gyroscopic));
+        for placed in &self.placed {
+            let d = self.deformation(placed, frames, &state.equilibrium.scalars);
+            let (v, _) = self.local_motion(placed, state, 1.0);
+            let tangent = self.element(placed).inertia_tangent(&d, &v);
+            mass.push_element(&map, placed, &tangent.mass);
+            let spin = placed.on_nodes(|node| adjoint_algebra(&state.velocities[node]));
+            let block = tangent.mass * spin + tangent.gyroscopic;
+            gyroscopic.push_element(&map, placed, &block);
         }
         let stiffness = self.stiffness_entries(&map, state, 1.0);
         let elastic = self.elastic_entries(&map, state);
@@ -572,10 +493,10 @@ impl FullModel {
             let stretch: f64 = (row.entries.iter()).map(|e| e.values.dot(&v[e.node])).sum();
             small(size(&rate), speed * size(&row)) && small(stretch.abs(), speed * self.length)
         });
-        let strain = self.beams.iter().all(|beam| {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
-            let rate = element.deformation_rate(&d, &pair(&v[beam.a], &v[beam.b]));
+        let strain = self.placed.iter().all(|placed| {
+            let d = self.deformation(placed, frames, &state.equilibrium.scalars);
+            let local = placed.of_nodes(|node| v[node], &state.scalar_rates);
+            let rate = self.element(placed).deformation_rate(&d, &local);
             small(rate.amax(), speed * self.length)
         });
         small(
@@ -591,12 +512,4 @@ impl FullModel {
 /// ∂/∂v of −ad(v)ᵀMv at a node.
 fn node_gyroscopic(mass: &Matrix6, v: &Vector6) -> Matrix6 {
     -(adjoint_algebra(v).transpose() * mass) - coadjoint_by_motion(&(mass * v))
-}
-
-/// Two blocks on the diagonal.
-fn both(a: &Matrix6, b: &Matrix6) -> Matrix12 {
-    let mut out = Matrix12::zeros();
-    out.fixed_view_mut::<6, 6>(0, 0).copy_from(a);
-    out.fixed_view_mut::<6, 6>(6, 6).copy_from(b);
-    out
 }

@@ -5,9 +5,11 @@
 
 pub mod beam;
 mod build;
+mod constrained;
 pub mod curvature;
 mod dofs;
 mod drawing;
+pub mod element;
 mod inertia;
 pub mod joint;
 mod loaded;
@@ -16,16 +18,17 @@ pub mod rows;
 mod saddle;
 mod springs;
 mod statics;
+pub mod superelement;
 
 use crate::description::mechanism::JointKind;
 use crate::lie::{Frame, Matrix6, Vector6};
-use beam::BeamElement;
 use nalgebra::Vector3;
 
 pub use build::ModelError;
 pub(crate) use dofs::DofMap;
 pub use drawing::check_plane;
 pub(crate) use drawing::{drawn_frame, has_no_orientation, node_frame, plane_normal};
+pub use element::{Element, PlacedElement};
 pub use loaded::{ActuatorMotion, LoadedOperators};
 pub use saddle::{Factor, Saddle, SaddleError};
 pub use springs::SpringState;
@@ -62,17 +65,6 @@ pub struct BodyModel {
     pub n_nodes: usize,
     /// Inertia of the undeformed body about its frame.
     pub inertia: Matrix6,
-}
-
-/// A beam element between two nodes; equal elements share their constants.
-#[derive(Debug, Clone, Copy)]
-pub struct PlacedBeam {
-    /// First node.
-    pub a: usize,
-    /// Second node.
-    pub b: usize,
-    /// Index into [`FullModel::elements`].
-    pub element: usize,
 }
 
 /// A joint between two mounts.
@@ -143,10 +135,10 @@ pub struct FullModel {
     pub bodies: Vec<BodyModel>,
     /// Nodes of all bodies.
     pub nodes: Vec<Node>,
-    /// Constants of distinct beam elements.
-    pub elements: Vec<BeamElement>,
-    /// All beam elements.
-    pub beams: Vec<PlacedBeam>,
+    /// Constants of distinct elements.
+    pub elements: Vec<Element>,
+    /// All deformable elements.
+    pub placed: Vec<PlacedElement>,
     /// Rigid inertia at nodes, about the node's frame.
     pub masses: Vec<(usize, Matrix6)>,
     /// Joints.
@@ -188,6 +180,11 @@ impl FullModel {
         nodes + self.scalars.len()
     }
 
+    /// Number of flexible actuators; their scalar dofs come first.
+    pub fn n_flexible_actuators(&self) -> usize {
+        self.drives.iter().filter(|d| d.scalar.is_some()).count()
+    }
+
     /// Number of independent joint constraints.
     pub fn n_joint_rows(&self) -> usize {
         self.n_joint_rows
@@ -211,7 +208,7 @@ impl FullModel {
 
     /// Whether anything can deform.
     pub fn is_flexible(&self) -> bool {
-        !self.beams.is_empty() || !self.scalars.is_empty()
+        !self.placed.is_empty() || !self.scalars.is_empty()
     }
 
     /// Node frames of the undeformed bodies at given body frames.

@@ -191,16 +191,10 @@ impl Factor<'_> {
     }
 }
 
-/// Entries of K of beams and flexible actuators over the solver's unknowns.
+/// Entries of K of elements and flexible actuators over the solver's unknowns.
 fn elastic_entries(model: &FullModel, map: &DofMap, mut push: impl FnMut(usize, usize, f64)) {
-    for beam in &model.beams {
-        let k = &model.elements[beam.element].stiffness;
-        for (row, p) in [(0, beam.a), (6, beam.b)] {
-            for (column, q) in [(0, beam.a), (6, beam.b)] {
-                let block = k.fixed_view::<6, 6>(row, column).into_owned();
-                map.each_entry(p, q, &block, &mut push);
-            }
-        }
+    for placed in &model.placed {
+        placed.each_entry(map, model.element(placed).stiffness(), &mut push);
     }
     for (i, (stiffness, _)) in model.scalars.iter().enumerate() {
         let dof = map.first_scalar() + i;

@@ -147,19 +147,13 @@ impl FullModel {
         let n = map.len();
         let mut triplets: Vec<Triplet<usize, usize, f64>> = Vec::new();
         let mut forces = Mat::<f64>::zeros(self.n_motion(), 1);
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&state.frames[beam.a], &state.frames[beam.b]);
-            let (f, k) = element.elastic_forces(&d);
-            for (row, p) in [(0, beam.a), (6, beam.b)] {
-                for i in 0..6 {
-                    forces[(6 * p + i, 0)] -= f[row + i];
-                }
-                for (column, q) in [(0, beam.a), (6, beam.b)] {
-                    let block = k.fixed_view::<6, 6>(row, column).into_owned();
-                    map.each_entry(p, q, &block, |i, j, v| triplets.push(Triplet::new(i, j, v)));
-                }
-            }
+        for placed in &self.placed {
+            let d = self.deformation(placed, &state.frames, &state.scalars);
+            let (f, k) = self.element(placed).elastic_forces(&d);
+            placed.scatter(&-f, forces.col_as_slice_mut(0));
+            placed.each_entry(map, k.as_slice(), |i, j, v| {
+                triplets.push(Triplet::new(i, j, v))
+            });
         }
         for (i, (stiffness, _)) in self.scalars.iter().enumerate() {
             let dof = map.first_scalar() + i;
@@ -207,21 +201,11 @@ impl FullModel {
                 out[(6 * node + i, 0)] += load * f[i];
             }
         }
-        for beam in &self.beams {
-            let element = &self.elements[beam.element];
-            let d = element.deformation(&state.frames[beam.a], &state.frames[beam.b]);
-            let place = |i: usize| {
-                if i < 6 {
-                    6 * beam.a + i
-                } else {
-                    6 * beam.b + i - 6
-                }
-            };
-            let a = super::beam::Vector12::from_fn(|i, _| gravity[(place(i), 0)]);
-            let f = element.mass_at(&d) * a;
-            for i in 0..12 {
-                out[(place(i), 0)] += load * f[i];
-            }
+        for placed in &self.placed {
+            let d = self.deformation(placed, &state.frames, &state.scalars);
+            let a = placed.gather(gravity.col_as_slice(0));
+            let f = self.element(placed).mass_at(&d) * a * load;
+            placed.scatter(&f, out.col_as_slice_mut(0));
         }
         let mut loads = Mat::zeros(self.n_motion(), 1);
         self.add_loads(&state.frames, &mut loads);

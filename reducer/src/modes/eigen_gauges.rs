@@ -4,11 +4,11 @@
 //! expansion, the rest by a fixed-point iteration of the compliance that contracts by the ratio
 //! of the kept to the first unknown eigenvalue.
 
-use super::eigen::NaturalModes;
 use super::filtered::{Gauged, rotate_towards};
 use super::reference::{in_plane_energy, internal_modes, separated};
 use super::{Linearised, ModesError, Reference};
 use crate::description::mechanism::InternalModes;
+use crate::spectrum::NaturalModes;
 use faer::Mat;
 
 /// Smallest relative gap between the last kept and the next frequency in `subspace`.

@@ -1,6 +1,7 @@
 //! Where the energy of a mode sits.
 
 use super::Linearised;
+use crate::model::PlacedElement;
 use faer::Mat;
 
 /// Energy of a motion, body by body, and in the flexible actuators.
@@ -30,14 +31,15 @@ pub fn strain_shares(at: &Linearised<'_>, shapes: &Mat<f64>, j: usize) -> Energy
     let model = at.model;
     let column = shapes.col_as_slice(j);
     let mut bodies = vec![0.0; model.bodies.len()];
-    for beam in &model.beams {
-        let k = &model.elements[beam.element].stiffness;
-        bodies[model.nodes[beam.a].body] += element_energy(k, column, beam.a, beam.b);
+    for placed in &model.placed {
+        let k = model.element(placed).stiffness();
+        bodies[model.body_of(placed)] += element_energy(k, column, placed);
     }
     let first = 6 * model.nodes.len();
     let actuators = model
         .scalars
         .iter()
+        .take(model.n_flexible_actuators())
         .enumerate()
         .map(|(i, (stiffness, _))| stiffness * column[first + i].powi(2))
         .collect();
@@ -53,24 +55,20 @@ pub fn kinetic_shares(at: &Linearised<'_>, shapes: &Mat<f64>, j: usize) -> Energ
         let v = crate::lie::Vector6::from_column_slice(&column[6 * node..6 * node + 6]);
         bodies[model.nodes[*node].body] += v.dot(&(mass * v));
     }
-    for beam in &model.beams {
-        let m = &model.elements[beam.element].mass;
-        bodies[model.nodes[beam.a].body] += element_energy(m, column, beam.a, beam.b);
+    for placed in &model.placed {
+        let m = model.element(placed).mass();
+        bodies[model.body_of(placed)] += element_energy(m, column, placed);
     }
     EnergyShares {
         bodies,
-        actuators: vec![0.0; model.scalars.len()],
+        actuators: vec![0.0; model.n_flexible_actuators()],
     }
     .normalised()
 }
 
-fn element_energy(m: &crate::model::beam::Matrix12, column: &[f64], a: usize, b: usize) -> f64 {
-    let v = crate::model::beam::Vector12::from_fn(|i, _| {
-        if i < 6 {
-            column[6 * a + i]
-        } else {
-            column[6 * b + i - 6]
-        }
-    });
-    v.dot(&(m * v))
+fn element_energy(m: &[f64], column: &[f64], placed: &PlacedElement) -> f64 {
+    let v = placed.gather(column);
+    (m.chunks_exact(v.len()).zip(v.iter()))
+        .map(|(column, x)| x * column.iter().zip(v.iter()).map(|(m, y)| m * y).sum::<f64>())
+        .sum()
 }

@@ -4,8 +4,8 @@
 //! what the tangent stiffness makes of residuals, until the frequencies stand still.
 
 use super::ModesError;
-use super::eigen::lowest_modes;
 use crate::model::{LoadedOperators, SaddleError};
+use crate::spectrum::lowest_modes;
 use faer::{Mat, c64};
 
 /// Relative change of a frequency that no longer counts.
@@ -19,7 +19,7 @@ const ROUNDS: usize = 20;
 /// direction in which the state is unstable.
 pub fn loaded_frequencies(at: &LoadedOperators, count: usize) -> Result<Vec<f64>, ModesError> {
     let singular = || ModesError::Static(SaddleError::Singular);
-    let start = lowest_modes(at.n, 2 * count + 6, &|q| at.mass.times(q), &|f| {
+    let start = lowest_modes::<ModesError>(at.n, 2 * count + 6, &|q| at.mass.times(q), &|f| {
         Ok(at.elastic_factor.solve(f, None).ok_or_else(singular)?.0)
     })?;
     let Some(&scale) = start.omega.first() else {

@@ -1,7 +1,6 @@
 //! Local modes: rigid, constraint (or attachment) and internal modes at one configuration, and the
 //! gauge that gives them the same meaning everywhere.
 
-pub mod eigen;
 mod eigen_gauges;
 mod energy;
 mod filtered;
@@ -18,7 +17,14 @@ pub use local::LocalModes;
 pub use reference::{Reference, in_plane_energy, internal_modes};
 
 use crate::model::{SaddleError, StaticsError};
+use crate::spectrum::NoSpectrum;
 use thiserror::Error;
+
+impl From<NoSpectrum> for ModesError {
+    fn from(_: NoSpectrum) -> Self {
+        Self::EigenproblemFailed
+    }
+}
 
 /// Faults of the local modes.
 #[derive(Debug, Clone, Error)]

@@ -1,11 +1,11 @@
 //! Reference shapes of the gauge: the selected internal modes at one configuration.
 
-use super::eigen::{NaturalModes, lowest_modes};
 use super::{Linearised, ModesError};
 use crate::description::mechanism::{InternalModes, Plane};
 use crate::lie::Frame;
 use crate::linalg::symmetric_eigen;
 use crate::model::plane_normal;
+use crate::spectrum::{NaturalModes, lowest_modes};
 use faer::Mat;
 use nalgebra::Vector3;
 
@@ -38,7 +38,7 @@ pub fn internal_modes(at: &Linearised<'_>, count: usize) -> Result<NaturalModes,
             complete: false,
         });
     }
-    lowest_modes(
+    lowest_modes::<ModesError>(
         at.model.n_motion(),
         count,
         &|q| at.model.mass_times(q),

@@ -27,8 +27,15 @@ pub struct ModelCoefficients {
     pub gravity_axes: Vec<Vec<f64>>,
     /// Displacement of loaded dofs per generalised coordinate, one row of n values each.
     pub load_map: Vec<Vec<f64>>,
+    /// What is of second order [M 14.6, 14.8], for pairs d ≤ e of the m modal coordinates: stiffness of gravity
+    /// along an axis at (axis·m + d)·m + e, ∂²M̄_ij/∂η_d∂η_e for i ≤ j at ((3 + i·s + j)·m + d)·m + e; empty where
+    /// nothing changes the stiffness.
+    pub second_order: Vec<f64>,
     /// Motion of the outputs; velocities are zero.
     pub outputs: Vec<OutputMotion>,
+    /// Second derivatives of their positions by η_d and η_e, d ≤ e, at ((3·output + axis)·m + d)·m + e; empty
+    /// where nothing changes the stiffness.
+    pub position_curvature: Vec<f64>,
     /// How it went.
     pub status: Status,
 }
@@ -152,7 +159,22 @@ impl Evaluator<'_> {
             out.status = out.status.max(status.into());
             out.gravity_axes = axes.chunks(n).map(<[f64]>::to_vec).collect();
         }
+        out.second_order.resize(self.second_order_size(), 0.0);
+        if !out.second_order.is_empty() {
+            let scratch = work.scratch(&self.plan);
+            let status = kernel::second_order(&m, theta, &mut out.second_order, scratch);
+            out.status = out.status.max(status.into());
+        }
         Ok(())
+    }
+
+    fn second_order_size(&self) -> usize {
+        let (s, modal) = (self.n_rigid(), self.n() - self.n_rigid());
+        if self.model.layout.stiffening.is_none() {
+            0
+        } else {
+            (3 + s * s) * modal * modal
+        }
     }
 
     /// Coefficients of the dynamics with one stored function, or its derivative by a θ, moved.
@@ -165,10 +187,14 @@ impl Evaluator<'_> {
     ) {
         let (n, m) = (self.n(), self.plan.model());
         let mut axes = vec![0.0; if m.has_gravity_terms() { 3 * n } else { 0 }];
+        let mut second = std::mem::take(&mut out.second_order);
+        second.resize(self.second_order_size(), 0.0);
         let mut into = out.view(n, &mut []);
         let scratch = work.scratch(&self.plan);
-        let status = kernel::moved_coefficients(&m, theta, moved, &mut into, &mut axes, scratch);
+        let further = [&mut axes[..], &mut second[..]];
+        let status = kernel::moved_coefficients(&m, theta, moved, &mut into, further, scratch);
         out.status = status.into();
+        out.second_order = second;
         out.gravity_axes = axes.chunks(n).map(<[f64]>::to_vec).collect();
     }
 
@@ -207,6 +233,15 @@ impl Evaluator<'_> {
             let mut eta = vec![0.0; n];
             eta[..theta.len()].copy_from_slice(theta);
             out.outputs = self.outputs(&eta, &vec![0.0; n], work)?.0;
+            let modal = n - theta.len();
+            if !self.model.layout.stiffening.is_none() {
+                out.position_curvature
+                    .resize(3 * out.outputs.len() * modal * modal, 0.0);
+                let (m, scratch) = (self.plan.model(), work.scratch(&self.plan));
+                let into = &mut out.position_curvature;
+                let status = kernel::position_curvature(&m, theta, into, scratch);
+                out.status = out.status.max(status.into());
+            }
         }
         Ok(())
     }

@@ -27,6 +27,18 @@ pub enum Component {
         /// Column.
         column: usize,
     },
+    /// Entry of B_de, row ≤ column in θ, first = d ≤ second = e in δ: rates of θ are scaled by
+    /// B = 1 + ½ Σ B_de η_d η_e.
+    RateScale {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+        /// d.
+        first: usize,
+        /// e.
+        second: usize,
+    },
     /// Potential U(θ) at η^δ = 0, in J.
     Potential,
     /// Generalised force −∂V/∂η_i at η^δ = 0; in `lagrangian` only for δ.
@@ -52,6 +64,16 @@ pub enum Component {
         /// 0, 1, 2: inertial x, y, z.
         axis: usize,
     },
+    /// Entry of the stiffness on δ per unit of gravity along an inertial axis; only where gravity stays
+    /// free. `StiffnessFactor` or `Stiffness` then hold the rest.
+    GravityStiffness {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+        /// 0, 1, 2: inertial x, y, z.
+        axis: usize,
+    },
     /// Entry of L, K̄ = L Lᵀ, column ≤ row, both in δ.
     StiffnessFactor {
         /// Row.
@@ -73,7 +95,7 @@ pub enum Component {
         /// Column.
         column: usize,
     },
-    /// Entry of M̄ (`direct`).
+    /// Entry of M̄: `direct`, or `lagrangian` without modal coordinates in place of `mass_factor`.
     Mass {
         /// Row.
         row: usize,
@@ -87,6 +109,17 @@ pub enum Component {
         /// j.
         first: usize,
         /// k.
+        second: usize,
+    },
+    /// ∂²M̄/∂η_d∂η_e, row ≤ column in θ, first = d ≤ second = e in δ (`direct`).
+    MassCurvature {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+        /// d.
+        first: usize,
+        /// e.
         second: usize,
     },
     /// Entry of K̄ (`direct`).
@@ -120,6 +153,17 @@ pub enum Component {
         /// Modal coordinate (in δ).
         coordinate: usize,
     },
+    /// Second derivative of an output's position by η_first and η_second, first ≤ second, inertial axes.
+    PositionCurvature {
+        /// Output.
+        output: usize,
+        /// 0, 1, 2: inertial x, y, z.
+        axis: usize,
+        /// Modal coordinate (in δ).
+        first: usize,
+        /// Modal coordinate (in δ).
+        second: usize,
+    },
     /// Displacement of a loaded dof per generalised coordinate.
     LoadMap {
         /// Loaded dof.
@@ -139,6 +183,27 @@ impl Component {
                 row,
                 column,
             } => (Group::MassSlope, [row, column, coordinate, 0]),
+            Self::RateScale {
+                row,
+                column,
+                first,
+                second,
+            } => (Group::RateScale, [row, column, first, second]),
+            Self::MassCurvature {
+                row,
+                column,
+                first,
+                second,
+            } => (Group::MassCurvature, [row, column, first, second]),
+            Self::GravityStiffness { row, column, axis } => {
+                (Group::GravityStiffness, [row, column, axis, 0])
+            }
+            Self::PositionCurvature {
+                output,
+                axis,
+                first,
+                second,
+            } => (Group::PositionCurvature, [axis, first, output, second]),
             Self::Potential => (Group::Potential, [0; 4]),
             Self::Force { row } => (Group::Force, [row, 0, 0, 0]),
             Self::Gravity { row } => (Group::Gravity, [row, 0, 0, 0]),
@@ -175,6 +240,9 @@ impl Component {
         match self.place().0 {
             Group::MassFactor
             | Group::MassSlope
+            | Group::RateScale
+            | Group::MassCurvature
+            | Group::GravityStiffness
             | Group::StiffnessFactor
             | Group::DampingFactor
             | Group::Mass
@@ -188,7 +256,9 @@ impl Component {
                 is_energy: true,
                 ..dynamics
             },
-            Group::Position | Group::Amplitude | Group::LoadMap => output,
+            Group::Position | Group::Amplitude | Group::PositionCurvature | Group::LoadMap => {
+                output
+            }
             Group::Quaternion => Facts {
                 is_signless: true,
                 ..output

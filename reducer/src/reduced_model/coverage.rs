@@ -24,15 +24,18 @@ pub enum DropReason {
         /// Samples that they leave to check it; it needs one.
         checks: usize,
     },
-    /// The mechanism is singular at a configuration of the region, which is too small to be bisected.
+    /// The refinement ended before it came here.
+    Unfinished,
+    /// The mechanism is singular at a configuration of the region, and it is too small to be bisected, nothing that was
+    /// tried in it can be reduced, or too many such regions were bisected.
     Singular {
         /// The configuration.
         theta: Vec<f64>,
         /// What is singular, for people.
         message: String,
     },
-    /// A configuration of the region cannot be used (not assembled, another branch, gauge lost, …),
-    /// and the region is too small to be bisected.
+    /// A configuration of the region cannot be used (not assembled, another branch, gauge lost, …), and it is too small
+    /// to be bisected, nothing that was tried in it can be reduced, or too many such regions were bisected.
     Inadmissible {
         /// The configuration.
         theta: Vec<f64>,
@@ -61,14 +64,26 @@ impl fmt::Display for DropReason {
                 "cut by the inequalities of the domain, which leave {samples} of {needed} samples \
                  for a fit and {checks} to check it"
             ),
+            Self::Unfinished => write!(f, "not looked at before the refinement ended"),
             Self::Singular { theta, message } => {
-                write!(f, "singular at θ = {theta:?}: {message}")
+                write!(f, "singular at θ = {theta:?}: {}", rest(message, theta))
             }
             Self::Inadmissible { theta, message } => {
-                write!(f, "not admissible at θ = {theta:?}: {message}")
+                write!(
+                    f,
+                    "not admissible at θ = {theta:?}: {}",
+                    rest(message, theta)
+                )
             }
         }
     }
+}
+
+/// What a message says besides the configuration that it begins with.
+fn rest<'a>(message: &'a str, theta: &[f64]) -> &'a str {
+    let place = format!("θ = {theta:?}");
+    let said = message.trim_start_matches("at ").strip_prefix(&place);
+    said.map_or(message, |rest| rest.trim_start_matches([':', ' ']))
 }
 
 /// A region of the domain that has no model although the inequalities admit points of it.
@@ -217,9 +232,30 @@ impl Domain {
         self.inequalities.iter().all(|i| i.holds(theta))
     }
 
-    /// One of the inequalities excludes the whole box, but perhaps points of its boundary.
+    /// Moves θ within a box onto inequalities that it violates, in units of the box's widths; where they
+    /// are many it may still violate some.
+    pub(crate) fn approach(&self, theta: &mut [f64], lower: &[f64], upper: &[f64]) {
+        for _ in 0..16 {
+            let Some(violated) = self.inequalities.iter().find(|i| !i.holds(theta)) else {
+                return;
+            };
+            let a = &violated.coefficients;
+            let parts = a.iter().zip(&*theta).map(|(c, t)| c * t);
+            let excess = parts.sum::<f64>() - violated.bound;
+            let weight = |k: usize| (upper[k] - lower[k]).powi(2) * a[k];
+            let slope: f64 = (0..a.len()).map(|k| weight(k) * a[k]).sum();
+            for k in 0..a.len() {
+                let moved = theta[k] - excess * weight(k) / slope.max(f64::MIN_POSITIVE);
+                theta[k] = moved.clamp(lower[k], upper[k]);
+            }
+        }
+    }
+
+    /// The inequalities, one by itself or several together, exclude the whole box, but perhaps points of its
+    /// boundary.
     pub fn excludes(&self, lower: &[f64], upper: &[f64]) -> bool {
         self.inequalities.iter().any(|i| i.excludes(lower, upper))
+            || (!self.inequalities.is_empty() && self.center(lower, upper).is_none())
     }
 }
 

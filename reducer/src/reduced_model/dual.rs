@@ -111,6 +111,11 @@ impl Number for Dual {
         dual(root, if root > 0.0 { 0.5 * self.d / root } else { 0.0 })
     }
 
+    fn cosine_sine(self) -> (Self, Self) {
+        let (sine, cosine) = self.v.sin_cos();
+        (dual(cosine, -sine * self.d), dual(sine, cosine * self.d))
+    }
+
     fn whole(self) -> Self {
         dual(self.v.trunc(), 0.0)
     }
@@ -123,5 +128,23 @@ impl Number for Dual {
 impl Load<f64> for Dual {
     fn load(stored: f64) -> Self {
         dual(stored, 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel has cosines and sines of its own, since it does without the standard library.
+    #[test]
+    fn cosines_and_sines_are_those_of_the_standard_library() {
+        for i in -20_000..20_000 {
+            let x = f64::from(i) * 0.013_7 + f64::from(i % 7) * 1e3;
+            let (cosine, sine) = Number::cosine_sine(x);
+            assert!((cosine - x.cos()).abs() < 4e-16, "cos {x}");
+            assert!((sine - x.sin()).abs() < 4e-16, "sin {x}");
+            let [c, s]: [Dual; 2] = dual(x, 2.0).cosine_sine().into();
+            assert_eq!((c.d, s.d), (-2.0 * x.sin(), 2.0 * x.cos()));
+        }
     }
 }

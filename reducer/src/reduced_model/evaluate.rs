@@ -18,6 +18,8 @@ pub enum Status {
     Undefined,
     /// An argument or a result is not finite; results are zero.
     NotFinite,
+    /// Deflections are beyond those for which second-order terms hold; results are zero.
+    Bent,
 }
 
 /// An argument has the wrong length.
@@ -39,6 +41,7 @@ impl From<kernel::Status> for Status {
             kernel::Status::Clamped => Self::Clamped,
             kernel::Status::Undefined => Self::Undefined,
             kernel::Status::NotFinite => Self::NotFinite,
+            kernel::Status::Bent => Self::Bent,
         }
     }
 }

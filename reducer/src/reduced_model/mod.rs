@@ -2,9 +2,11 @@
 //!
 //! Polynomials are sums of products of Chebyshev polynomials of the first kind in the box's own
 //! coordinates ξ_i = (2θ_i − lower_i − upper_i)/(upper_i − lower_i); every basis of the
-//! approximation ends in this form. In the `lagrangian` form
+//! approximation ends in this form. In coordinates that turn they may be waves instead ([`Functions`]). In the
+//! `lagrangian` form
 //!
-//! - T = ½ η̇ᵀ U Uᵀ η̇ with U = U₀(θ) + Σ_d U_d(θ) η_d, upper triangular, order θ, γ, ι;
+//! - T = ½ η̇ᵀ U Uᵀ η̇ with U = U₀(θ) + Σ_d U_d(θ) η_d, upper triangular, order θ, γ, ι; or, in models without modal
+//!   coordinates, T = ½ θ̇ᵀ M(θ) θ̇ with the entries of M;
 //! - V = U(θ) − f_δ(θ)ᵀ η_δ + ½ η_δᵀ L(θ) L(θ)ᵀ η_δ, L lower triangular; where gravity g stays
 //!   free, U and f_δ hold springs and loads only and Σ_a g_a (U_a(θ) − f_a,δ(θ)ᵀ η_δ) is added;
 //!
@@ -25,6 +27,7 @@ mod parameters;
 pub mod plan;
 mod polynomial;
 mod provenance;
+mod remainder;
 mod table;
 mod validate;
 
@@ -39,13 +42,15 @@ pub use outputs::OutputMotion;
 pub use parameters::{NominalParameters, Parameters};
 pub use polynomial::PolynomialValues;
 pub use provenance::{
-    BasisRecord, Block, BlockError, BlockTolerance, Continuity, Provenance, SettingsRecord,
+    BasisRecord, Block, BlockError, BlockTolerance, Continuity, CutShort, LargestError, Provenance,
+    Quantity, SettingsRecord, readable,
 };
 pub use table::Table;
 pub use validate::{InvalidModel, limits};
 
 pub(crate) use coefficients::frequencies_hz;
 pub(crate) use evaluate::Memory;
+pub(crate) use outputs::OutputNumbers;
 
 pub use crate::description::mechanism::{Criterion, Objective};
 
@@ -53,7 +58,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the data layout that this library writes and reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +70,8 @@ pub struct ReducedModel {
     pub layout: ModelLayout,
     /// What is stored and what is derived.
     pub form: ModelForm,
+    /// Functions of each θ of which the stored ones are sums of products, one per θ.
+    pub functions: Vec<Functions>,
     /// What the columns of the tables mean.
     pub components: ComponentLists,
     /// Binary tree of boxes; node 0 is the whole domain, children come after their parent.
@@ -87,6 +94,17 @@ pub enum ModelForm {
     Direct,
 }
 
+/// Functions of one θ, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Functions {
+    /// Chebyshev polynomials of ξ by degree.
+    Polynomials,
+    /// Waves: 1, cos φ, sin φ, cos 2φ, sin 2φ, …, with φ = θ in the dynamics and φ = θ/2 in the outputs, whatever
+    /// the box.
+    Waves,
+}
+
 /// Names, units and domain of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -107,6 +125,29 @@ pub struct ModelLayout {
     pub full_dofs: usize,
     /// What may be changed at run time, and gravity.
     pub parameters: NominalParameters,
+    /// What changes the stiffness.
+    #[serde(default, skip_serializing_if = "Stiffening::is_none")]
+    pub stiffening: Stiffening,
+}
+
+/// What changes the stiffness of a model; its terms are of second order in the deformation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stiffening {
+    /// Nothing.
+    #[default]
+    None,
+    /// Gravity, constant loads and tensioned springs.
+    Loads,
+    /// These, and rates and accelerations of θ.
+    All,
+}
+
+impl Stiffening {
+    /// Nothing changes the stiffness.
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 /// One generalised coordinate.
@@ -199,8 +240,8 @@ pub struct BoxModel {
     /// Columns are [`ComponentLists::outputs`].
     pub outputs: Table,
     /// Guaranteed lower bound for definiteness in the whole box; absent where not certified.
-    /// `lagrangian`: of every diagonal entry of U₀ and L; `direct`: of the eigenvalues of M̄
-    /// (and K̄ on δ) relative to those at the box's centre.
+    /// `lagrangian`: of every diagonal entry of U₀ and L; `direct`, or where entries of M̄ are stored: of the
+    /// eigenvalues of M̄ (and K̄ on δ) relative to those at the box's centre, or to its largest diagonal entries.
     pub definite: Option<f64>,
     /// Every block met its tolerance at the validation points.
     pub reached: bool,
@@ -215,7 +256,46 @@ impl ModelLayout {
     }
 }
 
+impl ModelLayout {
+    /// The same names and sizes over the range of one box.
+    pub(crate) fn over(&self, of: &BoxModel) -> Self {
+        Self {
+            domain: Domain {
+                lower: of.lower.clone(),
+                upper: of.upper.clone(),
+                periodic: vec![false; self.n_rigid],
+                inequalities: Vec::new(),
+            },
+            ..self.clone()
+        }
+    }
+}
+
 impl ReducedModel {
+    /// In which θ the functions are waves.
+    pub(crate) fn waves(&self) -> Vec<bool> {
+        self.functions
+            .iter()
+            .map(|f| *f == Functions::Waves)
+            .collect()
+    }
+
+    /// A model of one of the boxes, closed: what it has on faces that belong to a neighbour.
+    pub(crate) fn box_alone(&self, index: usize) -> Self {
+        let of = &self.boxes[index];
+        Self {
+            format: self.format,
+            layout: self.layout.over(of),
+            form: self.form,
+            functions: self.functions.clone(),
+            components: self.components.clone(),
+            tree: vec![TreeNode::Leaf { index: 0 }],
+            boxes: vec![of.clone()],
+            continuity: Continuity::Smooth,
+            provenance: self.provenance.clone(),
+        }
+    }
+
     /// Number of polynomial coefficients of the dynamics, all boxes.
     pub fn stored_numbers(&self) -> usize {
         self.boxes.iter().map(|b| b.dynamics.stored()).sum()

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Floating-point operations. Divisions and roots count as multiplications, subtractions as additions.
+/// Floating-point operations. Divisions, roots, cosines and sines count as multiplications, subtractions as additions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Products.
@@ -116,6 +116,10 @@ impl Number for Counted {
 
     fn square_root(self) -> Self {
         multiplied(self.0.sqrt())
+    }
+
+    fn cosine_sine(self) -> (Self, Self) {
+        (multiplied(self.0.cos()), multiplied(self.0.sin()))
     }
 
     fn whole(self) -> Self {

@@ -26,7 +26,8 @@ pub struct OutputMotion {
 pub(crate) struct OutputNumbers<R> {
     /// Position, velocity, angular velocity.
     pub vectors: [[R; 3]; 3],
-    rotation: [R; 9],
+    /// Row-major, axes of the output as columns.
+    pub rotation: [R; 9],
     /// 6×n.
     pub jacobian: Vec<R>,
 }

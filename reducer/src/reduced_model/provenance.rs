@@ -1,6 +1,6 @@
 //! Where a model comes from and how good it is.
 
-use super::{Criterion, Objective};
+use super::{Criterion, ModelLayout, Objective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -42,11 +42,13 @@ pub enum Block {
     Outputs,
     /// All coefficients of the dynamics in one weighted norm [T 5.165, 5.166].
     Combined,
+    /// Second derivatives of M̄ on θ by η^δ, and the stiffness of gravity per axis.
+    Stiffening,
 }
 
 impl Block {
     /// All blocks.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Mass,
         Self::Gyroscopic,
         Self::Gravity,
@@ -55,6 +57,7 @@ impl Block {
         Self::Force,
         Self::Outputs,
         Self::Combined,
+        Self::Stiffening,
     ];
 
     /// Name in settings and summaries.
@@ -68,6 +71,7 @@ impl Block {
             Self::Force => "force",
             Self::Outputs => "outputs",
             Self::Combined => "combined",
+            Self::Stiffening => "stiffening",
         }
     }
 }
@@ -82,6 +86,117 @@ pub struct BlockError {
     pub mean: f64,
     /// Largest of the points.
     pub max: f64,
+}
+
+/// What an error is an error of.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Quantity {
+    /// A block, relative to its exact value.
+    Block {
+        /// The block.
+        block: Block,
+    },
+    /// Position of an output, in m.
+    Position {
+        /// Its index.
+        output: usize,
+    },
+    /// Orientation of an output, in rad.
+    Orientation {
+        /// Its index.
+        output: usize,
+    },
+    /// Inverse-dynamics force on a coordinate of θ, in N or N m.
+    Force {
+        /// Its index.
+        coordinate: usize,
+    },
+}
+
+impl Quantity {
+    /// Its size depends on how the mechanism moves.
+    pub fn has_motion(self) -> bool {
+        let block = Block::Force;
+        matches!(self, Self::Force { .. }) || self == Self::Block { block }
+    }
+
+    /// Name of the kind, the output or coordinate it belongs to, and the unit.
+    pub fn names(self, layout: &ModelLayout) -> [&str; 3] {
+        let output = |i: usize| layout.outputs.get(i).map_or("", String::as_str);
+        match self {
+            Self::Block { block } => [block.name(), "", "1"],
+            Self::Position { output: i } => ["position", output(i), "m"],
+            Self::Orientation { output: i } => ["orientation", output(i), "rad"],
+            Self::Force { coordinate } => {
+                let found = layout.coordinates.get(coordinate);
+                let unit = match found.map_or("", |c| c.unit.as_str()) {
+                    "m" => "N",
+                    "rad" => "N m",
+                    // Along a path the force is work per part of the path.
+                    _ => "J",
+                };
+                ["force", found.map_or("", |c| c.name.as_str()), unit]
+            }
+        }
+    }
+}
+
+/// The largest error that was found, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LargestError {
+    /// Of what.
+    pub quantity: Quantity,
+    /// Mean over the fresh points.
+    pub mean: f64,
+    /// Largest at the fresh points and in the search that starts from the worst of them.
+    pub largest: f64,
+    /// Where that is, s values.
+    pub theta: Vec<f64>,
+    /// Rates of θ that go with it; empty where no motion matters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate: Vec<f64>,
+    /// Accelerations of θ that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accel: Vec<f64>,
+}
+
+impl LargestError {
+    /// The block; none where the error is absolute.
+    pub fn block(&self) -> Option<Block> {
+        match self.quantity {
+            Quantity::Block { block } => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Mean and largest error with a unit that suits their size (mm, mrad).
+    pub fn in_words(&self, layout: &ModelLayout) -> String {
+        let [kind, of, unit] = self.quantity.names(layout);
+        let (factor, unit) = match unit {
+            "m" => (1e3, "mm"),
+            "rad" => (1e3, "mrad"),
+            other => (1.0, other),
+        };
+        let [mean, largest] = [self.mean, self.largest].map(|v| readable(factor * v));
+        format!("{kind} of {of}: mean {mean} {unit}, largest {largest} {unit}")
+    }
+}
+
+/// A number with four digits, as people write it; powers of ten only where it is very small or large.
+pub fn readable(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".into();
+    }
+    if !(1e-3..1e5).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+    format!("{value:.decimals$}")
 }
 
 /// Tolerance of one block.
@@ -175,9 +290,69 @@ pub struct Provenance {
     /// Samples that were reached around what blocks the straight line from home.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub routed_samples: usize,
+    /// What ended the refinement before it was done; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CutShort>,
     /// Errors at points never used in the fit: per point, Frobenius norm of the difference over
     /// that of the exact value (at least a tenth of its root mean square over the domain).
     pub errors: Vec<BlockError>,
+    /// The largest errors that a search from the worst of these points found: blocks, then outputs and
+    /// forces in their units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub largest: Vec<LargestError>,
+    /// The largest jumps of outputs and forces across faces of boxes that were seen, in their units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jumps: Vec<LargestError>,
+}
+
+impl Provenance {
+    /// Largest error of a block that a search found.
+    pub fn largest_of(&self, block: Block) -> Option<&LargestError> {
+        self.largest.iter().find(|e| e.block() == Some(block))
+    }
+
+    /// Errors in the units of what they belong to.
+    pub fn absolute(&self) -> impl Iterator<Item = &LargestError> {
+        self.largest.iter().filter(|e| e.block().is_none())
+    }
+}
+
+/// What ended a refinement before it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CutShort {
+    /// The budget of stored numbers.
+    Numbers,
+    /// The budget of boxes.
+    Boxes,
+    /// The budget of samples.
+    Samples,
+    /// The time that was given. Such a model is not the same on every machine.
+    Time,
+    /// The memory that was given.
+    Memory,
+}
+
+impl CutShort {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Numbers,
+        Self::Boxes,
+        Self::Samples,
+        Self::Time,
+        Self::Memory,
+    ];
+
+    /// Name in files and summaries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Numbers => "numbers",
+            Self::Boxes => "boxes",
+            Self::Samples => "samples",
+            Self::Time => "time",
+            Self::Memory => "memory",
+        }
+    }
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -196,6 +371,9 @@ mod tests {
         }
         for criterion in [Criterion::Mean, Criterion::Max] {
             assert_eq!(serde_json::json!(criterion), criterion.name());
+        }
+        for cut in CutShort::ALL {
+            assert_eq!(serde_json::json!(cut), cut.name());
         }
         for objective in [Objective::Size, Objective::Speed] {
             assert_eq!(serde_json::json!(objective), objective.name());

@@ -2,7 +2,8 @@
 
 use super::{
     BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
-    ModelForm, ModelLayout, NominalParameters, ReducedModel, Table, TreeNode,
+    Functions, LargestError, ModelForm, ModelLayout, NominalParameters, Quantity, ReducedModel,
+    Table, TreeNode,
 };
 use kernel::Group;
 use std::collections::BTreeSet;
@@ -79,6 +80,18 @@ impl ReducedModel {
         }
         self.layout.validate()?;
         self.components.validate(&self.layout, self.form)?;
+        require(
+            self.functions.len() == self.layout.n_rigid,
+            "functions",
+            self.functions.len(),
+            self.layout.n_rigid,
+        )?;
+        require(
+            self.form == ModelForm::Lagrangian || !self.functions.contains(&Functions::Waves),
+            "functions",
+            "waves in the form `direct`",
+            "polynomials",
+        )?;
         require(
             self.boxes.len() <= limits::BOXES,
             "boxes",
@@ -204,6 +217,9 @@ impl ReducedModel {
         {
             finite(&[e.mean, e.max], "errors")?;
         }
+        for e in p.largest.iter().chain(&p.jumps) {
+            self.validate_largest(e)?;
+        }
         require(
             !p.reached || self.reaches(&p.errors),
             "provenance.reached",
@@ -223,10 +239,37 @@ impl ReducedModel {
     }
 }
 
+impl ReducedModel {
+    fn validate_largest(&self, e: &LargestError) -> Checked {
+        let place = "provenance.largest";
+        let layout = &self.layout;
+        let (index, count) = match e.quantity {
+            Quantity::Block { .. } => (0, 1),
+            Quantity::Position { output } | Quantity::Orientation { output } => {
+                (output, layout.outputs.len())
+            }
+            Quantity::Force { coordinate } => (coordinate, layout.n_rigid),
+        };
+        require(index < count, place, index, format!("below {count}"))?;
+        finite(&[e.mean, e.largest], place)?;
+        let moving = if e.quantity.has_motion() {
+            layout.n_rigid
+        } else {
+            0
+        };
+        let sizes = [&e.theta, &e.rate, &e.accel].map(|v| (v, v.len()));
+        for ((values, found), expected) in sizes.into_iter().zip([layout.n_rigid, moving, moving]) {
+            finite(values, place)?;
+            require(found == expected, place, found, expected)?;
+        }
+        Ok(())
+    }
+}
+
 impl DropReason {
     fn validate(&self, place: &str, lower: &[f64], upper: &[f64]) -> Checked {
         match self {
-            Self::Outside | Self::Cut { .. } => Ok(()),
+            Self::Outside | Self::Cut { .. } | Self::Unfinished => Ok(()),
             Self::Singular { theta, message } | Self::Inadmissible { theta, message } => {
                 text(message, place)?;
                 let within = theta.len() == lower.len()
@@ -405,12 +448,20 @@ impl ComponentLists {
             finite(&[c.value], "components.constants")?;
         }
         if form == ModelForm::Lagrangian {
+            let is_of = |group: Group| seen.iter().any(|c| c.place().0 == group);
+            require(
+                !(is_of(Group::MassFactor) && is_of(Group::Mass)),
+                "components",
+                "a factor and entries of mass",
+                "one of them",
+            )?;
             for i in 0..layout.n() {
-                let present = seen.contains(&Component::MassFactor { row: i, column: i });
+                let factor = Component::MassFactor { row: i, column: i };
+                let entry = Component::Mass { row: i, column: i };
                 require(
-                    present,
+                    seen.contains(&factor) || seen.contains(&entry),
                     "components",
-                    format!("no diagonal entry {i} of the mass factor"),
+                    format!("no diagonal entry {i} of the mass or its factor"),
                     "one",
                 )?;
             }
@@ -426,6 +477,7 @@ impl Component {
         let (n_outputs, n_loaded) = (layout.outputs.len(), layout.loaded.len());
         let lagrangian = form == ModelForm::Lagrangian;
         let per_axis = layout.parameters.gravity_at_runtime;
+        let pair = |d: usize, e: usize| s <= d && d <= e && e < n;
         match self {
             Self::MassFactor { row, column } => lagrangian && row <= column && column < n,
             Self::MassFactorSlope {
@@ -433,6 +485,27 @@ impl Component {
                 row,
                 column,
             } => lagrangian && (s..n).contains(&coordinate) && row <= column && column < n,
+            Self::RateScale {
+                row,
+                column,
+                first,
+                second,
+            } => lagrangian && row <= column && column < s && pair(first, second),
+            Self::MassCurvature {
+                row,
+                column,
+                first,
+                second,
+            } => !lagrangian && row <= column && column < s && pair(first, second),
+            Self::GravityStiffness { row, column, axis } => {
+                per_axis && axis < 3 && pair(row, column)
+            }
+            Self::PositionCurvature {
+                output,
+                axis,
+                first,
+                second,
+            } => output < n_outputs && axis < 3 && pair(first, second),
             Self::Potential => true,
             Self::Force { row } => row < n && (!lagrangian || row >= s),
             Self::Gravity { row } => row < n && !per_axis,
@@ -447,7 +520,7 @@ impl Component {
                 lagrangian && s <= column && column <= row && row < n
             }
             Self::Damping { row, column } => row <= column && column < n,
-            Self::Mass { row, column } => !lagrangian && row <= column && column < n,
+            Self::Mass { row, column } => (!lagrangian || n == s) && row <= column && column < n,
             Self::Stiffness { row, column } => {
                 !lagrangian && s <= row && row <= column && column < n
             }

@@ -3,7 +3,6 @@
 use super::inertia::{plus_transpose, symmetrised};
 use super::second_order::{SecondOrderTerms, pair_index};
 use crate::lie::{Vector6, angular, join, linear};
-use crate::model::beam::{Vector12, second_index};
 use crate::model::curvature::BilinearForm;
 use faer::Mat;
 
@@ -91,20 +90,18 @@ impl<'a> Explicit<'a> {
         let n = shapes.ncols();
         let mut out: Mat<f64> = Mat::zeros(n, n);
         let mut form = BilinearForm::default();
-        for beam in &model.beams {
-            let element = &model.elements[beam.element];
-            let rigid = |c: usize| self.terms.of_beam(&self.terms.at.rigid, beam, c);
+        for placed in &model.placed {
+            let element = model.element(placed);
+            let rigid = |c: usize| placed.gather(self.terms.at.rigid.col_as_slice(c));
             let (z_j, z_k) = (rigid(j), rigid(k));
-            let weights = Vector6::from_fn(|m, _| z_j.dot(&(element.mass_gradient[m] * z_k)));
-            form.push_pair(beam.a, beam.b, &element.strain_curvature(&weights));
-            let curvature = crate::lie::Matrix6::from_fn(|m, l| {
-                z_j.dot(&(element.mass_curvature[second_index(m, l)] * z_k))
-            });
-            let strains: Vec<Vector6> = (0..n)
-                .map(|d| element.strain_operator * self.terms.of_beam(shapes, beam, d))
+            let weights = element.mass_gradient_between(&z_j, &z_k);
+            form.push_element(placed, element.strain_curvature(&weights));
+            let curvature = element.mass_curvature_between(&z_j, &z_k);
+            let strains: Vec<_> = (0..n)
+                .map(|d| element.strain(&placed.gather(shapes.col_as_slice(d))))
                 .collect();
             for e in 0..n {
-                let image = curvature * strains[e];
+                let image = &curvature * &strains[e];
                 for d in 0..n {
                     out[(d, e)] += strains[d].dot(&image);
                 }
@@ -138,17 +135,12 @@ fn shifted_momenta(terms: &SecondOrderTerms<'_>, k: usize) -> Mat<f64> {
     let model = terms.at.model;
     let shapes = terms.shapes();
     let mut out = Mat::zeros(shapes.nrows(), shapes.ncols());
-    for beam in &model.beams {
-        let element = &model.elements[beam.element];
-        let rigid = terms.of_beam(&terms.at.rigid, beam, k);
-        let images: [Vector12; 6] = std::array::from_fn(|m| element.mass_gradient[m] * rigid);
+    for placed in &model.placed {
+        let element = model.element(placed);
+        let images = element.mass_gradient_times(&placed.gather(terms.at.rigid.col_as_slice(k)));
         for d in 0..shapes.ncols() {
-            let strain = element.strain_operator * terms.of_beam(shapes, beam, d);
-            let sum: Vector12 = (0..6).map(|m| images[m] * strain[m]).sum();
-            for i in 0..6 {
-                out[(6 * beam.a + i, d)] += sum[i];
-                out[(6 * beam.b + i, d)] += sum[6 + i];
-            }
+            let strain = element.strain(&placed.gather(shapes.col_as_slice(d)));
+            placed.scatter(&(&images * strain), out.col_as_slice_mut(d));
         }
     }
     out

@@ -7,8 +7,8 @@ use crate::kinematics::{Configuration, Rotation};
 use crate::linalg::symmetric_eigen;
 use crate::model::FullModel;
 use crate::model::rows::{mount_frame, point_row};
-use crate::modes::eigen::start_block;
 use crate::modes::{Linearised, kinetic_shares};
+use crate::spectrum::start_block;
 use faer::{Mat, Scale};
 use nalgebra::Vector3;
 

@@ -15,6 +15,9 @@ pub struct Coefficients {
     pub mass: Vec<f64>,
     /// ∂M̄/∂η_i for each coordinate i: ∂M̄₀/∂θ_i for i < s, N_d for the others; n matrices n×n.
     pub mass_gradient: Vec<Vec<f64>>,
+    /// ∂²M̄_jk/∂η_d∂η_e for k ≤ j in θ (at j(j+1)/2 + k), matrices over δ, row-major; empty where rates do
+    /// not change the stiffness.
+    pub mass_curvature: Vec<Vec<f64>>,
     /// Reduced stiffness K̄, n×n, zero in the rows and columns of θ.
     pub stiffness: Vec<f64>,
     /// ∂K̄/∂θ_k, s matrices n×n.
@@ -51,6 +54,10 @@ pub struct GravityAxis {
     pub force: Vec<f64>,
     /// ∂force/∂θ_k, s vectors of n values.
     pub force_gradient: Vec<Vec<f64>>,
+    /// Stiffness on δ, row-major; empty where loads do not change the stiffness.
+    pub stiffness: Vec<f64>,
+    /// Its derivatives along θ, s matrices or none.
+    pub stiffness_gradient: Vec<Vec<f64>>,
 }
 
 /// Motion of one output point at η^δ = 0.
@@ -62,6 +69,9 @@ pub struct OutputCoefficients {
     pub rotation: [f64; 9],
     /// Velocity (3 rows) and angular velocity (3 rows), inertial axes, per generalised velocity; 6×n row-major.
     pub jacobian: Vec<f64>,
+    /// Second derivatives of the position by η^δ, inertial axes: three matrices over δ, row-major; empty
+    /// where loads do not change the stiffness.
+    pub curvature: Vec<f64>,
 }
 
 impl Coefficients {
@@ -76,16 +86,32 @@ impl Coefficients {
         let all = |list: &[Vec<f64>], count: usize, len: usize| {
             list.len() == count && list.iter().all(|v| v.len() == len)
         };
-        let axis = |a: &GravityAxis| a.force.len() == n && all(&a.force_gradient, s, n);
+        let square = (n - s) * (n - s);
+        let none_or = |v: &[f64], len: usize| v.is_empty() || v.len() == len;
+        let axis = |a: &GravityAxis| {
+            a.force.len() == n
+                && all(&a.force_gradient, s, n)
+                && none_or(&a.stiffness, square)
+                && all(
+                    &a.stiffness_gradient,
+                    a.stiffness_gradient.len().min(s),
+                    square,
+                )
+        };
+        let pairs = s * (s + 1) / 2;
         self.mass.len() == n * n
             && all(&self.mass_gradient, n, n * n)
+            && (self.mass_curvature.is_empty() || all(&self.mass_curvature, pairs, square))
             && self.stiffness.len() == n * n
             && all(&self.stiffness_gradient, s, n * n)
             && self.damping.len() == n * n
             && all(&self.force_gradient, s, n)
             && self.gravity.len() == n
             && self.gravity_axes.iter().all(axis)
-            && self.outputs.iter().all(|o| o.jacobian.len() == 6 * n)
+            && self
+                .outputs
+                .iter()
+                .all(|o| o.jacobian.len() == 6 * n && none_or(&o.curvature, 3 * square))
             && self.load_map.iter().all(|row| row.len() == n)
     }
 

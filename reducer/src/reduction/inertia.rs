@@ -35,12 +35,20 @@ pub(super) fn reduced_inertia(at: &Linearised<'_>, modes: &LocalModes) -> Reduce
     ReducedInertia { mass, gradient }
 }
 
-/// ∂J/∂η_d at η^δ = 0, one column per coordinate [M 7.2, 7.3]; rows of scalar dofs stay as they are.
+/// ∂J/∂η_d at η^δ = 0, one column per coordinate [M 7.2, 7.3]. Scalar dofs are η-linear, so that only
+/// the change of their shapes along θ remains.
 fn jacobian_change(at: &Linearised<'_>, modes: &LocalModes, d: usize, out: &mut Mat<f64>) {
     let s = at.velocities.len();
     let motions = 6 * at.model.nodes.len();
     let shape = &modes.shapes.col_as_slice(d)[..motions];
     for j in 0..modes.shapes.ncols() {
+        for i in motions..out.nrows() {
+            out[(i, j)] = if j < s {
+                modes.derivatives[j][(i, d)]
+            } else {
+                0.0
+            };
+        }
         let columns = modes.shapes.col_as_slice(j)[..motions].chunks_exact(6);
         let pairs = columns.zip(shape.chunks_exact(6));
         let out = out.col_as_slice_mut(j)[..motions].chunks_exact_mut(6);
@@ -71,40 +79,41 @@ fn halves(motion: &[f64]) -> (Vector3<f64>, Vector3<f64>) {
     )
 }
 
-/// Adds Jᵀ(∂M_e/∂d · strain of ψ_d)J of every beam element, the last sum of [M 7.6]: strains of all
+/// Adds Jᵀ(∂M_e/∂d · strain of ψ_d)J of every element, the last sum of [M 7.6]: strains of all
 /// shapes times products of all pairs of columns, summed over elements and strains at once.
 fn add_element_changes(model: &FullModel, modes: &LocalModes, s: usize, gradient: &mut [Mat<f64>]) {
     let n = modes.shapes.ncols();
     let n_pairs = n * (n + 1) / 2;
-    if model.beams.is_empty() || n == s {
+    if model.placed.is_empty() || n == s {
         return;
     }
-    let mut strains = Mat::<f64>::zeros(n - s, 6 * model.beams.len());
-    let mut products = Mat::<f64>::zeros(n_pairs, 6 * model.beams.len());
-    let mut local = vec![[0.0; 12]; n];
-    for (b, beam) in model.beams.iter().enumerate() {
-        let element = &model.elements[beam.element];
-        for (j, local) in local.iter_mut().enumerate() {
-            let column = modes.shapes.col_as_slice(j);
-            local[..6].copy_from_slice(&column[6 * beam.a..6 * beam.a + 6]);
-            local[6..].copy_from_slice(&column[6 * beam.b..6 * beam.b + 6]);
-        }
-        let p = &element.strain_operator;
-        for m in 0..6 {
+    let counts = model.placed.iter().map(|p| model.element(p).n_strains());
+    let n_strains: usize = counts.sum();
+    let mut strains = Mat::<f64>::zeros(n - s, n_strains);
+    let mut products = Mat::<f64>::zeros(n_pairs, n_strains);
+    let mut first = 0;
+    for placed in &model.placed {
+        let element = model.element(placed);
+        let local: Vec<Vec<f64>> = (0..n)
+            .map(|j| {
+                let column = modes.shapes.col_as_slice(j);
+                placed.places.iter().map(|place| column[*place]).collect()
+            })
+            .collect();
+        let (p, count) = (element.strain_operator(), element.n_strains());
+        for m in 0..count {
             for (d, local) in local[s..].iter().enumerate() {
-                strains[(d, 6 * b + m)] = (0..12).map(|i| p[(m, i)] * local[i]).sum();
+                let row = p[m..].iter().step_by(count);
+                strains[(d, first + m)] = row.zip(local).map(|(p, x)| p * x).sum();
             }
-            let g = element.mass_gradient[m].as_slice();
-            let out = products.col_as_slice_mut(6 * b + m);
-            let mut pair = 0;
-            for (j, local_j) in local.iter().enumerate() {
-                let image = times12(g, local_j);
-                for local_i in &local[j..] {
-                    out[pair] = dot12(local_i, &image);
-                    pair += 1;
-                }
+            let out = products.col_as_slice_mut(first + m);
+            if placed.places.len() == 12 {
+                pair_products::<12>(element.mass_gradient(m), &local, out);
+            } else {
+                wide_pair_products(element.mass_gradient(m), &local, out);
             }
         }
+        first += count;
     }
     let change = &products * strains.transpose();
     for (d, gradient) in gradient[s..].iter_mut().enumerate() {
@@ -121,19 +130,40 @@ fn add_element_changes(model: &FullModel, modes: &LocalModes, s: usize, gradient
     }
 }
 
-/// A·x of a column-major block.
-fn times12(a: &[f64], x: &[f64; 12]) -> [f64; 12] {
-    let mut out = [0.0; 12];
-    for (column, x) in a.chunks_exact(12).zip(x) {
-        for (out, a) in out.iter_mut().zip(column) {
-            *out += a * x;
+/// xᵢᵀA·xⱼ for all i ≥ j; A column-major, of known size so that sums stay in registers.
+fn pair_products<const N: usize>(a: &[f64], local: &[Vec<f64>], out: &mut [f64]) {
+    let mut pair = 0;
+    for (j, local_j) in local.iter().enumerate() {
+        let mut image = [0.0; N];
+        for (column, x) in a.chunks_exact(N).zip(local_j) {
+            for (out, a) in image.iter_mut().zip(column) {
+                *out += a * x;
+            }
+        }
+        for local_i in &local[j..] {
+            out[pair] = dot(&local_i[..N], &image);
+            pair += 1;
         }
     }
-    out
+}
+
+/// [`pair_products`] of blocks of any size.
+fn wide_pair_products(a: &[f64], local: &[Vec<f64>], out: &mut [f64]) {
+    let n = local[0].len();
+    let a = faer::MatRef::from_column_major_slice(a, n, n);
+    let x = Mat::from_fn(n, local.len(), |i, j| local[j][i]);
+    let all = x.transpose() * (a * &x);
+    let mut pair = 0;
+    for j in 0..local.len() {
+        for i in j..local.len() {
+            out[pair] = all[(i, j)];
+            pair += 1;
+        }
+    }
 }
 
 /// Four sums side by side: one after the other would wait for each addition.
-fn dot12(a: &[f64; 12], b: &[f64; 12]) -> f64 {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     for (a, b) in a.chunks_exact(4).zip(b.chunks_exact(4)) {
         for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {

@@ -18,7 +18,7 @@ pub struct LoadedFrequencies {
 impl LocalReducer {
     /// The lowest frequencies with actuators held to their motion, Coriolis terms included, damping
     /// left out, about the static deflection under gravity, loads, springs and inertia forces
-    /// [M 14.9].
+    /// [M 14.12].
     pub fn loaded_frequencies(
         &self,
         theta: &[f64],

@@ -3,7 +3,7 @@
 use super::coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 use super::default_modes::ModeChoice;
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
-use super::rigid::{rigid_coefficients, rigid_gravity};
+use super::rigid::{own_inertia, rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
 use super::{ReductionError, checks, damping};
 use crate::description::mechanism::{Damping, Gauge, Mechanism, Origin, Stiffening};
@@ -115,7 +115,6 @@ impl LocalReducer {
         };
         reducer.home_potential = reducer.potential(&home);
         reducer.refuse_moments(mechanism)?;
-        super::stiffening::refuse_free_loads(mechanism)?;
         reducer.refuse_massless(mechanism, &home)?;
         reducer.refuse_free_modes(mechanism, &home)?;
         reducer.refuse_held_loads(mechanism, &home)?;
@@ -255,7 +254,7 @@ impl LocalReducer {
         self.evaluate_with(theta, self.stiffening)
     }
 
-    /// Coefficients at θ with the stiffness of the given loads.
+    /// Coefficients at θ with what changes the stiffness.
     pub(super) fn evaluate_with(
         &self,
         theta: &[f64],
@@ -284,10 +283,25 @@ impl LocalReducer {
         let at = self.linearise(configuration)?;
         let modes = self.modes(&at)?;
         let mut found = self.coefficients(configuration, &at, &modes);
-        if stiffening == Stiffening::Loads {
-            self.stiffen(configuration, &at, &modes, &mut found)?;
+        if stiffening != Stiffening::None {
+            let with_motion = stiffening == Stiffening::All;
+            self.stiffen(configuration, &at, &modes, with_motion, &mut found)?;
         }
         self.finite(found)
+    }
+
+    /// Inertia that every θ moves by itself, with its rotor: of a rigid tree all of whose joints are actuated. It
+    /// does not depend on θ, and is a lower bound of the articulated inertia [M 9.5].
+    pub fn own_inertia(&self) -> Option<Vec<f64>> {
+        if !self.is_plainly_rigid() || self.kinematics.n_joint_coordinates() != self.n_rigid() {
+            return None;
+        }
+        let home = self.kinematics.solve(self.kinematics.home()).ok()?;
+        let mut own = own_inertia(&self.model, &home);
+        own.iter_mut()
+            .zip(&self.rotor_inertia)
+            .for_each(|(own, rotor)| *own += rotor);
+        own.iter().all(|own| *own > 0.0).then_some(own)
     }
 
     /// Only rigid modes, and no forces but gravity and friction of actuators.
@@ -323,6 +337,7 @@ impl LocalReducer {
             theta: configuration.theta.clone(),
             mass: row_major(&found.mass),
             mass_gradient: found.gradient.iter().map(row_major).collect(),
+            mass_curvature: Vec::new(),
             stiffness: vec![0.0; s * s],
             stiffness_gradient: vec![vec![0.0; s * s]; s],
             damping,
@@ -358,6 +373,8 @@ impl LocalReducer {
                     potential: home[axis] - moment[axis],
                     force,
                     force_gradient,
+                    stiffness: Vec::new(),
+                    stiffness_gradient: Vec::new(),
                 }
             })
             .collect()
@@ -436,6 +453,7 @@ impl LocalReducer {
             theta: configuration.theta.clone(),
             mass: row_major(&inertia.mass),
             mass_gradient: inertia.gradient.iter().map(row_major).collect(),
+            mass_curvature: Vec::new(),
             stiffness: row_major(&stiffness),
             stiffness_gradient: stiffness_gradient.iter().map(row_major).collect(),
             damping: row_major(&damping),
@@ -541,6 +559,7 @@ impl LocalReducer {
             position: frame.position.into(),
             rotation: std::array::from_fn(|i| r[(i / 3, i % 3)]),
             jacobian,
+            curvature: Vec::new(),
         }
     }
 
@@ -564,7 +583,7 @@ impl LocalReducer {
     }
 }
 
-fn row_major(m: &Mat<f64>) -> Vec<f64> {
+pub(super) fn row_major(m: &Mat<f64>) -> Vec<f64> {
     (0..m.nrows())
         .flat_map(|i| (0..m.ncols()).map(move |j| m[(i, j)]))
         .collect()

@@ -2,8 +2,8 @@
 
 use super::{LocalReducer, ReductionError};
 use crate::kinematics::Configuration;
-use crate::modes::eigen::{NaturalModes, lowest_modes};
 use crate::modes::{Linearised, ModesError};
+use crate::spectrum::{NaturalModes, lowest_modes};
 use faer::Mat;
 
 impl LocalReducer {
@@ -38,7 +38,7 @@ impl LocalReducer {
         let fault = |fault: ModesError| self.fault(&configuration.theta, fault);
         let at = Linearised::new(self.model(), configuration, Some(saddle), false)
             .map_err(|e| fault(e.into()))?;
-        lowest_modes(n, count, &|q| self.model().mass_times(q), &|f| {
+        lowest_modes::<ModesError>(n, count, &|q| self.model().mass_times(q), &|f| {
             Ok(at.static_response(f, None)?.0)
         })
         .map_err(fault)

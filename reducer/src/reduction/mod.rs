@@ -67,8 +67,6 @@ pub enum ReductionError {
         factor: f64,
         origin: Origin,
     },
-    #[error("`stiffening` and {what} exclude each other: its stiffness would not follow")]
-    StiffeningAtRuntime { what: String, origin: Origin },
     #[error("coordinate `{coordinate}` moves without inertia at home")]
     NoInertia { coordinate: String, origin: Origin },
     #[error(
@@ -100,7 +98,6 @@ impl Explain for ReductionError {
             | Self::MomentWithoutPotential { origin, .. }
             | Self::NoInertia { origin, .. }
             | Self::Buckles { origin, .. }
-            | Self::StiffeningAtRuntime { origin, .. }
             | Self::FreeMode { origin, .. }
             | Self::NotFinite { origin, .. }
             | Self::NothingFlexible { origin } => Some(origin),
@@ -122,9 +119,6 @@ impl Explain for ReductionError {
             }
             Self::Buckles { .. } => {
                 "lower the loads, stiffen the mechanism, or shrink the domain".into()
-            }
-            Self::StiffeningAtRuntime { .. } => {
-                "fix it in the file, or remove `stiffening`".into()
             }
             Self::NoInertia { .. } => {
                 "give a body that moves with it a mass or an inertia, or the coordinate a `rotor_inertia`".into()

@@ -106,15 +106,15 @@ impl LocalReducer {
         })
     }
 
-    /// Beam elements, and joints between nodes that do not coincide.
+    /// Elements, and joints between nodes that do not coincide.
     fn lines(&self) -> Vec<[usize; 2]> {
         let model = self.model();
-        let beams = model.beams.iter().map(|b| [b.a, b.b]);
+        let elements = model.placed.iter().flat_map(|p| p.lines());
         let joints = model
             .joints
             .iter()
             .filter_map(|j| Some([j.a.node?, j.b.node?]));
-        beams.chain(joints).collect()
+        elements.chain(joints).collect()
     }
 }
 

@@ -50,6 +50,27 @@ pub(super) fn rigid_coefficients(model: &FullModel, at: &Configuration) -> Rigid
     out
 }
 
+/// Of bodies in a tree whose joints are all actuated: for every θ the inertia of the bodies that it moves and no θ
+/// behind it does. Whatever the θ behind it do, they cannot move these bodies, so that this is a lower bound of the
+/// Schur complement of θ in the mass after all θ behind it are eliminated [M 9.5].
+pub(super) fn own_inertia(model: &FullModel, at: &Configuration) -> Vec<f64> {
+    let (s, n_bodies) = (at.theta.len(), model.bodies.len());
+    let moves = |k: usize, b: usize| at.motion.velocity(b, k).amax() > 0.0;
+    let moved = |k: usize| (0..n_bodies).filter(move |&b| moves(k, b));
+    let is_behind = |j: usize, k: usize| j != k && moved(j).all(|b| moves(k, b));
+    let own = |k: usize, b: usize| !(0..s).any(|j| is_behind(j, k) && moves(j, b));
+    (0..s)
+        .map(|k| {
+            let bodies = moved(k).filter(|&b| own(k, b));
+            let energy = |b: usize| {
+                let v = at.motion.velocity(b, k);
+                v.dot(&(model.bodies[b].inertia * v))
+            };
+            bodies.map(energy).sum()
+        })
+        .collect()
+}
+
 /// What a uniform field of accelerations, inertial axes, does to the rigid motion.
 pub(super) fn rigid_gravity(
     model: &FullModel,

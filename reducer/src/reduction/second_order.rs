@@ -10,19 +10,20 @@ use super::centrifugal::Explicit;
 use super::inertia::symmetrised;
 use crate::kinematics::Configuration;
 use crate::lie::{Vector6, coadjoint};
-use crate::model::SaddleError;
-use crate::model::beam::Vector12;
 use crate::model::curvature::BilinearForm;
+use crate::model::rows::{mount_frame, point_row};
+use crate::model::{Mount, SaddleError};
 use crate::modes::{Linearised, LocalModes};
 use faer::Mat;
-use nalgebra::Vector3;
+use nalgebra::{DVector, Vector3};
 
 /// Second-order quantities at one configuration. Matrices over δ have n − s rows and columns.
 #[derive(Debug, Clone)]
 pub struct SecondOrder {
-    /// ∂²M̄_jk/∂η_d∂η_e for j ≥ k in θ, in the order of [`pair_index`]: matrices over d and e.
+    /// ∂²M̄_jk/∂η_d∂η_e for j ≥ k in θ, in the order of [`pair_index`]: matrices over d and e; empty
+    /// where only loads at rest were asked for.
     pub mass_curvature: Vec<Mat<f64>>,
-    /// ρ_jᵀMΘ_de for every j in θ: what N_d gains in (θ_j, e) [M 14.7].
+    /// ρ_jᵀMΘ_de for every j in θ: what N_d gains in (θ_j, e) [M 14.7]; empty as above.
     pub coupling: Vec<Mat<f64>>,
     /// ψ_fᵀMΘ_de for every f in δ: N_d gains those of f and e in (e, f).
     pub elastic: Vec<Mat<f64>>,
@@ -33,13 +34,8 @@ pub struct SecondOrder {
     /// Stiffness of unit gravity along each inertial axis with its derivatives; empty where gravity
     /// is fixed.
     pub gravity_stiffness: Vec<(Mat<f64>, Vec<Mat<f64>>)>,
-}
-
-/// The part of [`SecondOrder`] that loads at rest need.
-pub(super) struct LoadTerms {
-    pub stiffness: Mat<f64>,
-    pub gradient: Vec<Mat<f64>>,
-    pub elastic: Vec<Mat<f64>>,
+    /// Second derivatives of the position of each output along each inertial axis.
+    pub positions: Vec<[Mat<f64>; 3]>,
 }
 
 /// Shapes of δ and their second-order displacements [M 14.1].
@@ -87,9 +83,36 @@ impl<'a> SecondOrderTerms<'a> {
 
     /// All of them; `axes` asks for the stiffness of gravity per axis.
     pub fn all(&self, axes: bool) -> Result<SecondOrder, SaddleError> {
+        let mut found = self.of_loads(axes)?;
         let momenta = self.at.model.mass_times(&self.modes.shapes);
         let s = self.at.velocities.len();
-        let n = self.modes.shapes.ncols();
+        let of_rigid = Mat::from_fn(momenta.nrows(), s, |i, j| momenta[(i, j)]);
+        // ρ_jᵀM∂_kΘ_de, index j·s + k.
+        let mut drift = Vec::with_capacity(s * s);
+        for case in self.cases(&of_rigid)? {
+            let form = self.form(&case, None);
+            found.coupling.push(negative(self.of(&form)));
+            for k in 0..s {
+                let fixed = Mat::zeros(momenta.nrows(), 1);
+                drift.push(negative(self.form_gradient(k, &case, fixed, &form, None)?));
+            }
+        }
+        found.mass_curvature = Explicit::new(self, &momenta).all();
+        let centripetal = self.cases(&self.centripetal_loads(&momenta))?;
+        for j in 0..s {
+            for k in 0..=j {
+                let index = pair_index(j, k);
+                let curvature = &mut found.mass_curvature[index];
+                *curvature -= self.of(&self.form(&centripetal[index], None));
+                *curvature += &drift[j * s + k] + &drift[k * s + j];
+            }
+        }
+        Ok(found)
+    }
+
+    /// What loads at rest need: load stiffness with its derivatives along θ, the elastic part, positions of
+    /// outputs.
+    pub fn of_loads(&self, axes: bool) -> Result<SecondOrder, SaddleError> {
         let gravity = self.at.model.gravity;
         let (load_stiffness, load_stiffness_gradient) = self.load_stiffness(&gravity, true)?;
         let gravity_stiffness = if axes {
@@ -99,56 +122,46 @@ impl<'a> SecondOrderTerms<'a> {
         } else {
             Vec::new()
         };
-        let mut coupling = Vec::with_capacity(s);
-        // ρ_jᵀM∂_kΘ_de, index j·s + k.
-        let mut drift = Vec::with_capacity(s * s);
-        let mut elastic = Vec::with_capacity(n - s);
-        for (j, case) in self.cases(&momenta)?.into_iter().enumerate() {
-            let form = self.form(&case, None);
-            let value = self.of(&form);
-            if j >= s {
-                elastic.push(negative(value));
-                continue;
-            }
-            coupling.push(negative(value));
-            for k in 0..s {
-                let fixed = Mat::zeros(momenta.nrows(), 1);
-                drift.push(negative(self.form_gradient(k, &case, fixed, &form, None)?));
-            }
-        }
-        let mut mass_curvature = Explicit::new(self, &momenta).all();
-        let centripetal = self.cases(&self.centripetal_loads(&momenta))?;
-        for j in 0..s {
-            for k in 0..=j {
-                let index = pair_index(j, k);
-                let curvature = &mut mass_curvature[index];
-                *curvature -= self.of(&self.form(&centripetal[index], None));
-                *curvature += &drift[j * s + k] + &drift[k * s + j];
-            }
-        }
+        let elastic = self.cases(&self.at.model.mass_times(&self.shapes))?;
+        let positions = self.at.model.outputs.iter();
         Ok(SecondOrder {
-            mass_curvature,
-            coupling,
-            elastic,
-            load_stiffness,
-            load_stiffness_gradient,
-            gravity_stiffness,
-        })
-    }
-
-    /// Load stiffness with its derivatives along θ, and the elastic part of [`SecondOrder`]: all that
-    /// loads at rest need.
-    pub fn of_loads(&self) -> Result<LoadTerms, SaddleError> {
-        let (stiffness, gradient) = self.load_stiffness(&self.at.model.gravity, true)?;
-        let momenta = self.at.model.mass_times(&self.shapes);
-        let elastic = self.cases(&momenta)?;
-        Ok(LoadTerms {
-            stiffness,
-            gradient,
+            mass_curvature: Vec::new(),
+            coupling: Vec::new(),
             elastic: (elastic.iter())
                 .map(|case| negative(self.of(&self.form(case, None))))
                 .collect(),
+            load_stiffness,
+            load_stiffness_gradient,
+            gravity_stiffness,
+            positions: positions
+                .map(|mount| self.position_curvature(mount))
+                .collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Second derivatives of a point's position along each inertial axis: what a unit force there does to
+    /// second-order displacements [M 14.5], and turns of the point's arm [M 14.11].
+    fn position_curvature(&self, mount: &Mount) -> Result<[Mat<f64>; 3], SaddleError> {
+        let n = self.shapes.ncols();
+        let Some(node) = mount.node else {
+            return Ok(std::array::from_fn(|_| Mat::zeros(n, n)));
+        };
+        let at = self.at;
+        let frame = mount_frame(mount, &at.frames);
+        let mut loads = Mat::zeros(self.shapes.nrows(), 3);
+        for axis in 0..3 {
+            let row = point_row(mount, &frame, &Vector3::ith(axis, 1.0));
+            for i in 0..6 {
+                loads[(6 * node + i, axis)] = row[i];
+            }
+        }
+        let cases = self.cases(&loads)?;
+        Ok(std::array::from_fn(|axis| {
+            let mut form = self.form(&cases[axis], None);
+            let force = Vector3::ith(axis, 1.0);
+            form.extend(at.model.force_curvature(mount, &force, &at.frames, None));
+            negative(self.of(&form))
+        }))
     }
 
     /// Values of a form over the shapes of δ.
@@ -292,40 +305,16 @@ impl<'a> SecondOrderTerms<'a> {
                         out[(6 * node + i, column)] += load[i];
                     }
                 }
-                for beam in &model.beams {
-                    let element = &model.elements[beam.element];
-                    let (z_j, z_k) = (
-                        self.of_beam(&self.at.rigid, beam, j),
-                        self.of_beam(&self.at.rigid, beam, k),
-                    );
-                    let weights =
-                        Vector6::from_fn(|m, _| z_j.dot(&(element.mass_gradient[m] * z_k)));
-                    let load = element.strain_operator.tr_mul(&weights);
-                    for i in 0..6 {
-                        out[(6 * beam.a + i, column)] += load[i];
-                        out[(6 * beam.b + i, column)] += load[6 + i];
-                    }
+                for placed in &model.placed {
+                    let element = model.element(placed);
+                    let rigid = |c: usize| placed.gather(self.at.rigid.col_as_slice(c));
+                    let weights = element.mass_gradient_between(&rigid(j), &rigid(k));
+                    let load = element.forces_of_stress(&weights);
+                    placed.scatter(&load, out.col_as_slice_mut(column));
                 }
             }
         }
         out
-    }
-
-    /// Motion of both nodes of a beam in one column.
-    pub fn of_beam(
-        &self,
-        m: &Mat<f64>,
-        beam: &crate::model::PlacedBeam,
-        column: usize,
-    ) -> Vector12 {
-        Vector12::from_fn(|i, _| {
-            let row = if i < 6 {
-                6 * beam.a + i
-            } else {
-                6 * beam.b + i - 6
-            };
-            m[(row, column)]
-        })
     }
 
     /// Shapes of δ.
@@ -345,22 +334,20 @@ impl<'a> SecondOrderTerms<'a> {
         let n = self.shapes.ncols();
         let mut load: Vec<Mat<f64>> = (0..n).map(|_| Mat::zeros(self.shapes.nrows(), n)).collect();
         let mut gaps: Vec<Mat<f64>> = (0..n).map(|_| Mat::zeros(at.rows.n_rows, n)).collect();
-        for beam in &model.beams {
-            let element = &model.elements[beam.element];
-            let forms: Vec<_> = (0..6)
-                .map(|m| element.strain_curvature(&Vector6::ith(m, 1.0)))
+        for placed in &model.placed {
+            let element = model.element(placed);
+            let local: Vec<_> = (0..n)
+                .map(|d| placed.gather(self.shapes.col_as_slice(d)))
                 .collect();
-            for (d, load) in load.iter_mut().enumerate() {
-                for e in 0..n {
-                    let (z_d, z_e) = (
-                        self.of_beam(&self.shapes, beam, d),
-                        self.of_beam(&self.shapes, beam, e),
-                    );
-                    let strain = Vector6::from_fn(|m, _| z_d.dot(&(forms[m] * z_e)));
-                    let force = element.forces_of(&strain);
-                    for i in 0..6 {
-                        load[(6 * beam.a + i, e)] -= force[i];
-                        load[(6 * beam.b + i, e)] -= force[6 + i];
+            for m in 0..element.n_strains() {
+                let mut unit = DVector::zeros(element.n_strains());
+                unit[m] = 1.0;
+                let form = element.strain_curvature(&unit);
+                let force = element.forces_of_stress(&element.stress(&unit));
+                for (d, load) in load.iter_mut().enumerate() {
+                    for e in 0..n {
+                        let strain = local[d].dot(&(&form * &local[e]));
+                        placed.scatter(&(&force * -strain), load.col_as_slice_mut(e));
                     }
                 }
             }

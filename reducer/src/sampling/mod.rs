@@ -7,6 +7,7 @@ mod source;
 pub use source::{SampleSource, UnrepresentedModes};
 
 use crate::approximation::{LocalModel, PathError, SampleFailure};
+use crate::description::mechanism;
 use crate::description::mechanism::{
     Attachment, Coordinate, Drive, JointKind, LoadedKind, Mechanism, Origin,
 };
@@ -14,7 +15,7 @@ use crate::error::Explain;
 use crate::kinematics::KinematicsError;
 use crate::reduced_model::{
     CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
-    limits,
+    Stiffening, limits,
 };
 use crate::reduction::{Coefficients, LocalReducer, ReductionError};
 use fingerprint::fingerprint;
@@ -28,6 +29,10 @@ pub enum SamplingError {
     Reduction(#[from] ReductionError),
     #[error("coordinate `{coordinate}` has no range, which only a hinge can do without")]
     Unbounded { coordinate: String, origin: Origin },
+    #[error(
+        "the mechanism is immobile: no actuator can be moved from home by a thousandth of its range; {reason}"
+    )]
+    Immobile { reason: String, origin: Origin },
     #[error("mass `{mass}` stays free in the reduced model, but no output is at its point")]
     PayloadWithoutOutput { mass: String, origin: Origin },
     #[error("{found} {what}; a reduced model has at most {limit}")]
@@ -46,9 +51,9 @@ impl Explain for SamplingError {
     fn origin(&self) -> Option<&Origin> {
         match self {
             Self::Reduction(e) => e.origin(),
-            Self::Unbounded { origin, .. } | Self::PayloadWithoutOutput { origin, .. } => {
-                Some(origin)
-            }
+            Self::Unbounded { origin, .. }
+            | Self::Immobile { origin, .. }
+            | Self::PayloadWithoutOutput { origin, .. } => Some(origin),
             Self::TooLarge { origin, .. } => origin.as_ref(),
             Self::Path(_) => None,
         }
@@ -58,6 +63,9 @@ impl Explain for SamplingError {
         match self {
             Self::Reduction(e) => e.help(),
             Self::Unbounded { .. } => Some("give the coordinate a `range`".into()),
+            Self::Immobile { .. } => {
+                Some("check the lengths and joints of its loops, or draw it at another home".into())
+            }
             Self::PayloadWithoutOutput { .. } => {
                 Some("add an `[[output]]` at the same point, or remove `runtime`".into())
             }
@@ -66,7 +74,7 @@ impl Explain for SamplingError {
                 COORDINATES => "keep fewer internal modes, or load fewer points".into(),
                 what => format!("leave out some of the {what}"),
             }),
-            Self::Path(_) => None,
+            Self::Path(e) => Some(e.help()),
         }
     }
 }
@@ -88,7 +96,37 @@ pub fn build(mechanism: &Mechanism) -> Result<LocalReducer, SamplingError> {
     let modal = mechanism.loaded.len() + reducer.reference().shapes.ncols();
     let limit = limits::COORDINATES;
     within(COORDINATES, n_rigid + modal, limit, None)?;
+    refuse_immobile(mechanism, &reducer)?;
     Ok(reducer)
+}
+
+/// Refuses a mechanism that moves at home to first order only: one that is drawn where a loop is stretched, or whose
+/// loops leave no motion.
+fn refuse_immobile(mechanism: &Mechanism, reducer: &LocalReducer) -> Result<(), SamplingError> {
+    let home = reducer.kinematics().home();
+    let mut reason = None;
+    for (k, coordinate) in mechanism.coordinates.iter().enumerate() {
+        let range = coordinate.upper - coordinate.lower;
+        let step = 1e-3 * if range.is_finite() { range } else { 1.0 };
+        for step in [step, -step] {
+            let mut theta = home.to_vec();
+            theta[k] = (theta[k] + step).clamp(coordinate.lower, coordinate.upper);
+            if theta[k] == home[k] {
+                continue;
+            }
+            match reducer.kinematics().solve(&theta) {
+                Ok(_) => return Ok(()),
+                Err(error) => reason = reason.or(Some(error.to_string())),
+            }
+        }
+    }
+    match (reason, mechanism.coordinates.first()) {
+        (Some(reason), Some(first)) => Err(SamplingError::Immobile {
+            reason,
+            origin: first.origin.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses more parts than a reduced model may have.
@@ -153,6 +191,11 @@ impl MechanismModel {
             domain,
             full_dofs: reducer.model().n_dofs(),
             parameters,
+            stiffening: match mechanism.reduction.stiffening {
+                mechanism::Stiffening::None => Stiffening::None,
+                mechanism::Stiffening::Loads => Stiffening::Loads,
+                mechanism::Stiffening::All => Stiffening::All,
+            },
         };
         Ok(Self {
             reducer,
@@ -183,6 +226,10 @@ impl LocalModel for MechanismModel {
                 _ => SampleFailure::Inadmissible { theta, reason },
             }
         })
+    }
+
+    fn own_inertia(&self) -> Option<Vec<f64>> {
+        self.reducer.own_inertia()
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -70,6 +70,10 @@ impl LocalModel for SampleSource {
         self.local().evaluate(theta)
     }
 
+    fn own_inertia(&self) -> Option<Vec<f64>> {
+        self.local().own_inertia()
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.local().fingerprint()
     }

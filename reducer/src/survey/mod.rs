@@ -9,7 +9,8 @@ pub use crate::description::mechanism::JointKind;
 pub use lines::{ExactPoint, Line};
 pub use shapes::{AxisShapes, ModeShapes};
 pub use skeleton::{
-    DriveKind, PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonNode,
+    DriveKind, PlacedFrame, Skeleton, SkeletonBody, SkeletonDrive, SkeletonJoint, SkeletonLoad,
+    SkeletonNode, SkeletonSpring,
 };
 
 pub use crate::approximation::Round;

@@ -23,6 +23,12 @@ pub struct Skeleton {
     pub drives: Vec<SkeletonDrive>,
     /// Output frames.
     pub outputs: Vec<PlacedFrame>,
+    /// Springs and dampers between points; those across a joint have no length to draw.
+    pub springs: Vec<SkeletonSpring>,
+    /// Constant loads.
+    pub loads: Vec<SkeletonLoad>,
+    /// Gravity, inertial axes (m/s²).
+    pub gravity: [f64; 3],
 }
 
 /// A body.
@@ -97,6 +103,26 @@ pub struct SkeletonDrive {
     pub b: PlacedFrame,
 }
 
+/// A spring or damper between two points.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonSpring {
+    /// One end.
+    pub a: PlacedFrame,
+    /// The other.
+    pub b: PlacedFrame,
+}
+
+/// A constant load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkeletonLoad {
+    /// Where it acts.
+    pub at: PlacedFrame,
+    /// Force, inertial axes (N).
+    pub force: [f64; 3],
+    /// Moment, inertial axes (N m).
+    pub moment: [f64; 3],
+}
+
 impl Skeleton {
     /// Takes the skeleton from the full model.
     pub(super) fn new(reducer: &LocalReducer) -> Self {
@@ -130,7 +156,7 @@ impl Skeleton {
                     position: node.local.position.into(),
                 })
                 .collect(),
-            beams: model.beams.iter().map(|b| [b.a, b.b]).collect(),
+            beams: model.placed.iter().flat_map(|p| p.lines()).collect(),
             joints: model
                 .joints
                 .iter()
@@ -150,6 +176,21 @@ impl Skeleton {
                 })
                 .collect(),
             outputs: model.outputs.iter().map(place).collect(),
+            springs: (model.springs.iter())
+                .filter(|spring| spring.joint.is_none())
+                .map(|spring| SkeletonSpring {
+                    a: place(&spring.drive.a),
+                    b: place(&spring.drive.b),
+                })
+                .collect(),
+            loads: (model.loads.iter())
+                .map(|load| SkeletonLoad {
+                    at: place(&load.at),
+                    force: load.force.into(),
+                    moment: load.moment.into(),
+                })
+                .collect(),
+            gravity: model.gravity.into(),
         }
     }
 }

@@ -15,10 +15,10 @@ fn run(folder: &Path) -> (String, usize) {
         SampleDatabase::open(folder, local.fingerprint()).expect("a writable folder");
     let (model, summary) =
         reduce(&local, &settings(&[0.05; 3]), &Silent, &mut database).expect("reducible");
-    assert_eq!(
-        summary.evaluated + CHECK_POINTS,
-        local.evaluations.load(Ordering::Relaxed)
-    );
+    // What is not part of the model is the check: its points, and the search from the worst of them.
+    let check = local.evaluations.load(Ordering::Relaxed) - summary.evaluated;
+    let allowed = CHECK_POINTS..=CHECK_POINTS + CHECK_POINTS / 4;
+    assert!(allowed.contains(&check), "{check}");
     (
         serde_json::to_string(&model).expect("plain data"),
         summary.evaluated,
@@ -89,8 +89,8 @@ fn concurrent_writers_do_not_disturb_each_other() {
     }
     let both = open();
     assert_eq!(both.len(), 11);
-    assert_eq!(both.get(&[0.03; 3]), Some(&exact(0.03)));
-    assert_eq!(both.get(&[0.2; 3]), Some(&Err(failure)));
+    assert_eq!(both.get(&[0.03; 3]), Some(exact(0.03)));
+    assert_eq!(both.get(&[0.2; 3]), Some(Err(failure)));
     let stranger = SampleDatabase::open(folder.path(), [1; 32]).expect("a readable folder");
     assert!(stranger.is_empty());
 }

@@ -4,6 +4,7 @@
 use reducer::approximation::{LocalModel, SampleFailure};
 use reducer::reduced_model::{
     CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
+    Stiffening,
 };
 use reducer::reduction::{Coefficients, OutputCoefficients};
 
@@ -129,6 +130,7 @@ impl Flexible {
             position,
             rotation: [cos, -sin, 0.0, sin, cos, 0.0, 0.0, 0.0, 1.0],
             jacobian,
+            curvature: Vec::new(),
         }
     }
 }
@@ -166,6 +168,7 @@ impl LocalModel for Flexible {
             },
             full_dofs: 91,
             parameters: NominalParameters::fixed(s, 1),
+            stiffening: Stiffening::None,
         }
     }
 
@@ -239,6 +242,7 @@ impl LocalModel for Flexible {
             force_gradient,
             gravity,
             gravity_axes: Vec::new(),
+            mass_curvature: Vec::new(),
             outputs: vec![self.output(theta)],
             load_map: vec![load_row],
             gauge_overlap: 1.0,

@@ -1,5 +1,6 @@
 //! What the approximation promises, on mechanisms known in closed form.
 
+mod budgets;
 mod database;
 mod determinism;
 mod dynamics;
@@ -10,10 +11,13 @@ mod flexible;
 mod orthoglide;
 mod path;
 mod quality;
+mod search;
 mod validation;
 
 use reducer::approximation::{LocalModel, SampleDatabase, Silent};
-use reducer::description::mechanism::{ApproximationSettings, Basis, Criterion, Objective, Origin};
+use reducer::description::mechanism::{
+    ApproximationSettings, Basis, Budgets, Criterion, Objective, Origin,
+};
 use reducer::pipeline::{Summary, reduce};
 use reducer::reduced_model::ReducedModel;
 
@@ -30,6 +34,7 @@ pub fn settings(minimal_width: &[f64]) -> ApproximationSettings {
         minimal_width: minimal_width.to_vec(),
         continuity: None,
         trajectory: None,
+        budgets: Budgets::default(),
     }
 }
 

@@ -4,7 +4,7 @@
 use nalgebra::{Matrix3, Vector3};
 use reducer::approximation::{LocalModel, SampleFailure};
 use reducer::reduced_model::{
-    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters,
+    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters, Stiffening,
 };
 use reducer::reduction::{Coefficients, OutputCoefficients};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +59,7 @@ impl LocalModel for Orthoglide {
             },
             full_dofs: 27,
             parameters: NominalParameters::fixed(3, 1),
+            stiffening: Stiffening::None,
         }
     }
 
@@ -112,6 +113,7 @@ impl LocalModel for Orthoglide {
             potential: carried * p.z + own * theta[2],
             gravity: force.clone(),
             gravity_axes: Vec::new(),
+            mass_curvature: Vec::new(),
             force,
             force_gradient: slopes
                 .iter()
@@ -121,6 +123,7 @@ impl LocalModel for Orthoglide {
                 position: p.into(),
                 rotation: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
                 jacobian: output_jacobian,
+                curvature: Vec::new(),
             }],
             load_map: Vec::new(),
             gauge_overlap: 1.0,

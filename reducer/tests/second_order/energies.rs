@@ -51,22 +51,29 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Velocities of all nodes per rate of θ_k, or of η_d with k = s + d.
-    fn velocities(&self, eta: &[f64], i: usize) -> Vec<Vector6> {
+    /// The motion per rate of θ_k, or of η_d with k = s + d.
+    fn velocities(&self, eta: &[f64], i: usize) -> Vec<f64> {
         let s = self.along.len();
         let (here, _) = self.here.at(eta);
-        let mut out = vec![Vector6::zeros(); here.len()];
+        let mut out = vec![0.0; self.reducer.model().n_motion()];
         for (place, (step, weight)) in STENCIL.iter().enumerate() {
-            let (there, h) = if i < s {
-                (self.along[i][place].at(eta).0, STEP)
+            let ((there, scalars), h) = if i < s {
+                (self.along[i][place].at(eta), STEP)
             } else {
                 let h = 1e-3 * self.unit[i - s];
                 let mut moved = eta.to_vec();
                 moved[i - s] += step * h;
-                (self.here.at(&moved).0, h)
+                (self.here.at(&moved), h)
             };
-            for ((v, a), b) in out.iter_mut().zip(&here).zip(&there) {
-                *v += lie::log(&a.relative(b)) * (weight / h);
+            let (nodes, last) = out.split_at_mut(6 * here.len());
+            for ((v, a), b) in nodes.chunks_exact_mut(6).zip(&here).zip(&there) {
+                for (v, change) in v.iter_mut().zip(&lie::log(&a.relative(b))) {
+                    *v += change * (weight / h);
+                }
+            }
+            // The weights sum to zero: no value in the middle is needed.
+            for (v, value) in last.iter_mut().zip(&scalars) {
+                *v += value * (weight / h);
             }
         }
         out
@@ -76,23 +83,24 @@ impl<'a> Around<'a> {
     fn mass(&self, eta: &[f64]) -> DMatrix<f64> {
         let n = self.along.len() + eta.len();
         let model = self.reducer.model();
-        let (frames, _) = self.here.at(eta);
-        let v: Vec<Vec<Vector6>> = (0..n).map(|i| self.velocities(eta, i)).collect();
+        let (frames, scalars) = self.here.at(eta);
+        let v: Vec<Vec<f64>> = (0..n).map(|i| self.velocities(eta, i)).collect();
         let mut out = DMatrix::zeros(n, n);
         for (node, m) in &model.masses {
+            let of = |i: usize| Vector6::from_column_slice(&v[i][6 * node..6 * node + 6]);
             for i in 0..n {
                 for j in 0..n {
-                    out[(i, j)] += v[i][*node].dot(&(m * v[j][*node]));
+                    out[(i, j)] += of(i).dot(&(m * of(j)));
                 }
             }
         }
-        for beam in &model.beams {
-            let element = &model.elements[beam.element];
-            let m = element.mass_at(&element.deformation(&frames[beam.a], &frames[beam.b]));
-            let both = |i: usize| reducer::model::beam::motion::pair(&v[i][beam.a], &v[i][beam.b]);
+        for placed in &model.placed {
+            let d = model.deformation(placed, &frames, &scalars);
+            let m = model.element(placed).mass_at(&d);
+            let local: Vec<_> = v.iter().map(|v| placed.gather(v)).collect();
             for i in 0..n {
                 for j in 0..n {
-                    out[(i, j)] += both(i).dot(&(m * both(j)));
+                    out[(i, j)] += local[i].dot(&(&m * &local[j]));
                 }
             }
         }
@@ -106,11 +114,11 @@ impl<'a> Around<'a> {
         let (relaxed, _) = self.here.at(&vec![0.0; eta.len()]);
         let mut elastic = 0.0;
         let mut moment = Vector3::zeros();
-        for beam in &model.beams {
-            let element = &model.elements[beam.element];
-            let d = element.deformation(&frames[beam.a], &frames[beam.b]);
+        for placed in &model.placed {
+            let element = model.element(placed);
+            let d = model.deformation(placed, &frames, &scalars);
             elastic += element.strain_energy(&d);
-            moment += element.first_moment(&frames[beam.a], &d).1;
+            moment += element.first_moment(&frames[placed.nodes[0]], &d).1;
         }
         for (i, (stiffness, _)) in model.scalars.iter().enumerate() {
             elastic += 0.5 * stiffness * scalars[i] * scalars[i];

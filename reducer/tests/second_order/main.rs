@@ -6,4 +6,5 @@ mod loaded;
 mod loops;
 mod spin;
 mod stiffened;
+mod stored;
 mod support;

@@ -1,7 +1,7 @@
 //! `stiffening = "loads"`: reduced models under loads at rest, against the full model and
 //! independent results.
 
-use crate::support::{read, reducer, root, try_reducer};
+use crate::support::{read, reducer, root};
 use faer::Mat;
 use reducer::approximation::{SampleDatabase, Silent};
 use reducer::linalg::{cholesky, solve_lower, solve_lower_transposed, symmetric_eigen};
@@ -216,14 +216,39 @@ fn gradients_of_load_stiffness_match_differences() {
     }
 }
 
+/// Gravity given at run time keeps its stiffness per axis: that of a fixed one is their sum.
 #[test]
-fn loads_that_are_free_at_run_time_are_refused() {
-    let text = column(1.0, 1).replace(
-        "gravity = [-1e0, 0, 0]",
-        "gravity = { value = [-1, 0, 0], runtime = true }",
+fn gravity_given_at_run_time_has_the_stiffness_of_a_fixed_one() {
+    let fixed = column(20.0, 2).replace("[-2e1, 0, 0]", "[-20, 3, 0]");
+    let free = fixed.replace(
+        "gravity = [-20, 3, 0]",
+        "gravity = { value = [-20, 3, 0], runtime = true }",
     );
-    assert!(text.contains("runtime"));
-    assert!(try_reducer(&text).is_none());
+    assert!(free.contains("runtime"));
+    let (fixed, free) = (reducer(&fixed), reducer(&free));
+    for theta in [0.0, 0.7] {
+        let expected = fixed.evaluate(&[theta]).expect("stable");
+        let found = free.evaluate(&[theta]).expect("stable");
+        let own = free
+            .second_order(&free.kinematics().solve(&[theta]).expect("regular"))
+            .expect("regular")
+            .expect("flexible");
+        let (n, s) = (found.n(), found.n_rigid());
+        let size = expected
+            .stiffness
+            .iter()
+            .fold(0.0_f64, |m, v| m.max(v.abs()));
+        for i in 0..n - s {
+            for j in 0..n - s {
+                let at = (s + i) * n + s + j;
+                assert!((found.stiffness[at] - expected.stiffness[at]).abs() < 1e-12 * size);
+                let parts: f64 = (found.gravity_axes.iter().zip([-20.0, 3.0, 0.0]))
+                    .map(|(axis, g)| g * axis.stiffness[i * (n - s) + j])
+                    .sum();
+                assert!((parts - own.load_stiffness[(i, j)]).abs() < 1e-9 * size);
+            }
+        }
+    }
 }
 
 /// A stored model of the column has the same frequencies at every inclination.

@@ -7,6 +7,7 @@ mod summary;
 use super::Outcome;
 use crate::args::SimulateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
+use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
 use exporters::Guard;
@@ -128,7 +129,9 @@ fn reduced_model(
         return Ok((model, None));
     }
     let start = Instant::now();
-    let mut database = SampleDatabase::open(&folder.join(".samples"), source.fingerprint())
+    let samples = folder.join(".samples");
+    let memory = Limits::default().for_samples();
+    let mut database = SampleDatabase::open_within(&samples, source.fingerprint(), memory)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     let settings = &scenario.mechanism.approximation;
     let (model, _) = pipeline::reduce(source, settings, progress, &mut database)
@@ -138,7 +141,7 @@ fn reduced_model(
 
 /// Refuses a stored model of the mechanism as its file describes it where the scenario changes it: the
 /// comparison would be one of two machines.
-fn same_machine(
+pub(super) fn same_machine(
     scenario: &Scenario,
     source: &SampleSource,
     model: &ReducedModel,

@@ -5,6 +5,7 @@ use reducer::dynamics::full::FullReport;
 use reducer::dynamics::record::Record;
 use reducer::dynamics::reduced::{ReducedError, ReducedReport};
 use reducer::error::Explain;
+use reducer::reduced_model::readable;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -141,11 +142,11 @@ impl Summary {
         for d in &self.differences {
             let _ = writeln!(
                 out,
-                "  {:<22} {:>9.4} % {:>8.4} %  {:>10.4e} {}",
+                "  {:<22} {:>9.4} % {:>8.4} %  {:>10} {}",
                 d.name,
                 100.0 * d.max,
                 100.0 * d.rms,
-                d.peak,
+                readable(d.peak),
                 d.unit
             );
         }

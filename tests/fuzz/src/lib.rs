@@ -32,10 +32,7 @@ pub fn no_file(path: &Path) -> Result<Vec<u8>, FaultKind> {
 
 /// Assembles a small mechanism and reduces it at home.
 pub fn use_mechanism(mechanism: &Mechanism) {
-    let nodes = |kind: &BodyKind| match kind {
-        BodyKind::Beam(chain) => chain.nodes.len(),
-        _ => 1,
-    };
+    let nodes = |kind: &BodyKind| kind.flexible_nodes().map_or(1, <[_]>::len);
     if mechanism
         .bodies
         .iter()

@@ -58,13 +58,10 @@ impl Bodies {
     /// A node's frame as drawn, in the inertial frame.
     pub fn node_home(&self, body: BodyRef, node: usize) -> Frame {
         let home = self.home(body);
-        match self.kind_of(body) {
-            Some(BodyKind::Beam(chain)) => chain
-                .nodes
-                .get(node)
-                .map_or(home, |inner| home.compose(inner)),
-            _ => home,
-        }
+        (self.kind_of(body))
+            .and_then(BodyKind::flexible_nodes)
+            .and_then(|nodes| nodes.get(node))
+            .map_or(home, |inner| home.compose(inner))
     }
 
     /// An attached frame as drawn, in the inertial frame.
@@ -80,7 +77,7 @@ impl Bodies {
         }
     }
 
-    /// Fixes a drawn frame to a body; on a beam it must be at a node, and is moved onto it.
+    /// Fixes a drawn frame to a body; on a flexible body it must be at a node, and is moved onto it.
     pub fn attach(
         &self,
         context: &mut Context,
@@ -89,7 +86,7 @@ impl Bodies {
         body: BodyRef,
         drawn: &Frame,
     ) -> Option<Attachment> {
-        let Some(BodyKind::Beam(chain)) = self.kind_of(body) else {
+        let Some(nodes) = self.kind_of(body).and_then(BodyKind::flexible_nodes) else {
             let frame = self.home(body).inverse().compose(drawn);
             return Some(Attachment {
                 body,
@@ -99,26 +96,32 @@ impl Bodies {
         };
         let home = self.home(body);
         let local = home.inverse().compose(drawn);
-        let away = |index: usize| (chain.nodes[index].position - local.position).norm();
+        let away = |index: usize| (nodes[index].position - local.position).norm();
         let nearest_but = |other: Option<usize>| {
-            (0..chain.nodes.len())
+            (0..nodes.len())
                 .filter(|index| Some(*index) != other)
                 .min_by(|a, b| away(*a).total_cmp(&away(*b)))
         };
         let node = nearest_but(None)?;
         let distance = away(node);
-        let length: f64 = chain.lengths.iter().sum();
+        let length = (nodes.iter()).fold(0.0_f64, |m, f| {
+            m.max((f.position - nodes[0].position).norm())
+        });
         if distance > self.home_tolerance.max(AT_NODE * length) {
             let nearest = [Some(node), nearest_but(Some(node))]
                 .into_iter()
                 .flatten()
                 .filter_map(|index| {
-                    let at = home.compose(chain.nodes.get(index)?).position;
+                    let at = home.compose(nodes.get(index)?).position;
                     let at = scope
                         .frame
                         .inverse()
                         .compose(&Frame::new(drawn.rotation, at));
-                    Some(format!("`node{index}` at {}", show(at.position)))
+                    let name = match self.kind_of(body) {
+                        Some(BodyKind::Superelement(body)) => body.names[index].clone(),
+                        _ => format!("node{index}"),
+                    };
+                    Some(format!("`{name}` at {}", show(at.position)))
                 })
                 .collect();
             let name = match body {
@@ -133,7 +136,7 @@ impl Bodies {
             context.fault(scope, span, kind);
             return None;
         }
-        let rotation = chain.nodes.get(node)?.rotation.transpose() * local.rotation;
+        let rotation = nodes.get(node)?.rotation.transpose() * local.rotation;
         Some(Attachment {
             body,
             node,

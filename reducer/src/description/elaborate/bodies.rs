@@ -12,6 +12,7 @@ use super::context::{Context, Scope};
 use super::expand::{Part, Placed};
 use super::placement::axes_about;
 use super::sections::Library;
+use super::superelement::Files;
 use crate::lie::Frame;
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ const MAX_POINTS: usize = 500;
 
 /// A body's frame, what it is made of, and the points it has without being asked: name, node and
 /// position in the node's frame.
-type Made = (Frame, BodyKind, Vec<(&'static str, usize, Vector3<f64>)>);
+type Made = (Frame, BodyKind, Vec<(String, usize, Vector3<f64>)>);
 
 /// A body's named points; the body itself may be at fault.
 #[derive(Debug, Default)]
@@ -74,10 +75,16 @@ impl Bodies {
     }
 
     /// Adds every body among the parts.
-    pub fn add_all(&mut self, context: &mut Context, parts: &[Placed<'_>], library: &Library) {
+    pub fn add_all(
+        &mut self,
+        context: &mut Context,
+        parts: &[Placed<'_>],
+        library: &Library,
+        files: &Files<'_>,
+    ) {
         for placed in parts {
             if let Part::Body(body) = placed.part {
-                self.add(context, &placed.scope, body, library);
+                self.add(context, &placed.scope, body, library, files);
             }
         }
     }
@@ -88,6 +95,7 @@ impl Bodies {
         scope: &Scope,
         body: &Located<format::Body>,
         library: &Library,
+        files: &Files<'_>,
     ) {
         let name = scope.path(&body.name);
         if !context.name(scope, &body.name) {
@@ -101,7 +109,7 @@ impl Bodies {
             return context.fault(scope, &body.name.span, kind);
         }
         let mut named = Named::default();
-        if let Some((frame, kind, ends)) = self.kind(context, scope, body, &name, library) {
+        if let Some((frame, kind, ends)) = self.kind(context, scope, body, &name, library, files) {
             let id = BodyRef::Body(BodyId(self.list.len()));
             self.list.push(Body {
                 name: name.clone(),
@@ -113,7 +121,7 @@ impl Bodies {
             for (name, node, position) in ends {
                 let frame = Frame::new(Matrix3::identity(), position);
                 let spot = Spot::new(id, node, frame, false);
-                named.points.insert(name.to_owned(), Some(spot));
+                named.points.insert(name, Some(spot));
             }
             self.points(context, scope, &body.points, id, &mut named);
         }
@@ -127,12 +135,14 @@ impl Bodies {
         body: &Located<format::Body>,
         name: &str,
         library: &Library,
+        files: &Files<'_>,
     ) -> Option<Made> {
         let given = [
             (body.rigid.is_some(), "rigid"),
             (body.rod.is_some(), "rod"),
             (body.point.is_some(), "point"),
             (body.beam.is_some(), "beam"),
+            (body.superelement.is_some(), "superelement"),
         ];
         let found: Vec<&'static str> = given
             .into_iter()
@@ -141,13 +151,13 @@ impl Bodies {
         if found.len() != 1 {
             let kind = FaultKind::ExactlyOne {
                 what: format!("body `{name}`"),
-                options: "`rigid`, `rod`, `point`, `beam`",
+                options: "`rigid`, `rod`, `point`, `beam`, `superelement`",
                 found,
             };
             context.fault(scope, &body.span, kind);
             return None;
         }
-        if body.rigid.is_none() {
+        if body.rigid.is_none() && body.superelement.is_none() {
             let misplaced = [(body.at.is_some(), "at"), (body.frame.is_some(), "frame")];
             for (_, key) in misplaced.into_iter().filter(|(present, _)| *present) {
                 let context_words = "here: the frame of a rod, point or beam follows from its ends";
@@ -162,8 +172,17 @@ impl Bodies {
             let frame = context.placement_or_at(scope, &body.frame, &body.at, &body.span);
             let inertia = context.rigid(scope, rigid, name);
             let frame = scope.frame.compose(&frame?);
-            let ends = vec![("origin", 0, Vector3::zeros())];
+            let ends = vec![("origin".into(), 0, Vector3::zeros())];
             return Some((frame, BodyKind::Rigid(inertia?), ends));
+        }
+        if let Some(superelement) = &body.superelement {
+            let frame = context.placement_or_at(scope, &body.frame, &body.at, &body.span);
+            let made = context.superelement(scope, superelement, &body.interface, files)?;
+            let ends = (made.names.iter().enumerate())
+                .map(|(node, name)| (name.clone(), node, Vector3::zeros()))
+                .collect();
+            let frame = scope.frame.compose(&frame?);
+            return Some((frame, BodyKind::Superelement(made), ends));
         }
         if let Some(rod) = &body.rod {
             return context.rod(scope, rod);
@@ -175,17 +194,17 @@ impl Bodies {
                 None => Some(0.0),
             };
             let frame = Frame::new(scope.frame.rotation, scope.place(at?));
-            let ends = vec![("center", 0, Vector3::zeros())];
+            let ends = vec![("center".into(), 0, Vector3::zeros())];
             return Some((frame, BodyKind::Point { mass: mass? }, ends));
         }
         let beam = body.beam.as_ref()?;
         let (frame, chain) = self.beam(context, scope, beam, library)?;
         let last = chain.nodes.len() - 1;
         let ends = vec![
-            ("from", 0, Vector3::zeros()),
-            ("start", 0, Vector3::zeros()),
-            ("to", last, Vector3::zeros()),
-            ("end", last, Vector3::zeros()),
+            ("from".into(), 0, Vector3::zeros()),
+            ("start".into(), 0, Vector3::zeros()),
+            ("to".into(), last, Vector3::zeros()),
+            ("end".into(), last, Vector3::zeros()),
         ];
         Some((frame, BodyKind::Beam(chain), ends))
     }
@@ -270,11 +289,11 @@ impl Context {
         };
         let far = Vector3::new(length, 0.0, 0.0);
         let ends = vec![
-            ("from", 0, Vector3::zeros()),
-            ("start", 0, Vector3::zeros()),
-            ("to", 0, far),
-            ("end", 0, far),
-            ("center", 0, far / 2.0),
+            ("from".into(), 0, Vector3::zeros()),
+            ("start".into(), 0, Vector3::zeros()),
+            ("to".into(), 0, far),
+            ("end".into(), 0, far),
+            ("center".into(), 0, far / 2.0),
         ];
         Some((frame, BodyKind::Rigid(inertia), ends))
     }

@@ -2,7 +2,7 @@
 
 use super::super::fault::FaultKind;
 use super::super::format::{self, FrameOrName, Located, Pair};
-use super::super::mechanism::{Attachment, BodyKind, BodyRef, Joint, JointId, JointKind};
+use super::super::mechanism::{Attachment, BodyRef, Joint, JointId, JointKind};
 use super::attachment::{Reference, Spot};
 use super::bodies::Bodies;
 use super::context::{Context, Scope};
@@ -385,7 +385,7 @@ impl Drawing<'_> {
         let moving = if b.body == BodyRef::Ground { a } else { b };
         let beams = [a, b]
             .iter()
-            .any(|end| matches!(self.bodies.kind_of(end.body), Some(BodyKind::Beam(_))));
+            .any(|end| matches!(self.bodies.kind_of(end.body), Some(kind) if kind.flexible_nodes().is_some()));
         (anywhere && !beams).then(|| self.bodies.home(moving.body).position)
     }
 
@@ -413,9 +413,18 @@ impl Drawing<'_> {
             distance,
             degrees: turn.to_degrees(),
             tolerance,
+            slides: at.is_none() && turn <= tolerance.max(1e-6) && self.slides(a, b),
         };
         context.fault(self.scope, &self.written.span, kind);
         None
+    }
+
+    /// The frames differ along the axis of a joint that slides along it.
+    fn slides(&self, a: &Frame, b: &Frame) -> bool {
+        let sliding = self.written.prismatic.is_some() || self.written.cylindrical.is_some();
+        let axis: Vector3<f64> = a.rotation.column(2).into();
+        let apart = b.position - a.position;
+        sliding && apart.cross(&axis).norm() <= self.bodies.home_tolerance
     }
 
     fn attach(&self, context: &mut Context, end: &Reference, frame: &Frame) -> Option<Attachment> {

@@ -16,6 +16,7 @@ mod parts;
 mod placement;
 mod sections;
 mod settings;
+mod superelement;
 mod trajectory;
 
 use super::fault::{Fault, FaultKind};
@@ -30,6 +31,7 @@ use context::{Context, Scope};
 use nalgebra::Vector3;
 use sections::Library;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 /// How far assembly may move a drawn point unless the file says otherwise (m).
@@ -48,7 +50,11 @@ pub fn elaborate(
     let parts = expand::expand(&mut context, input, &file);
 
     let mut bodies = Bodies::new(&mut context, input, &file, home_tolerance);
-    bodies.add_all(&mut context, &parts, &library);
+    bodies.add_all(&mut context, &parts, &library, &|source, path| {
+        let unit = input.units.iter().find(|unit| unit.source == source);
+        let folder = unit.map(|unit| unit.folder.as_path());
+        resolver(&folder.unwrap_or(Path::new("")).join(path))
+    });
     let joints = joints::joints(&mut context, &parts, &bodies);
     let coordinates = coordinates::coordinates(&mut context, &parts, &bodies, &joints);
     let springs = parts::springs(&mut context, &parts, &bodies, &joints);
@@ -65,6 +71,8 @@ pub fn elaborate(
         let any_coordinate = parts.iter().any(driven);
         connectivity::check(&mut context, &bodies.list, &joints.list, any_coordinate);
     }
+    let plane = latest(input, |file| file.plane).map(|(_, plane)| Plane::from(plane));
+    superelement::check_plane(&mut context, &bodies.list, plane);
     let settings = settings::Settings {
         input,
         file: &file,
@@ -84,7 +92,7 @@ pub fn elaborate(
             name: name?,
             gravity: gravity?,
             gravity_at_runtime,
-            plane: latest(input, |file| file.plane).map(|(_, plane)| Plane::from(plane)),
+            plane,
             bodies: bodies.list,
             joints: joints.list,
             coordinates,

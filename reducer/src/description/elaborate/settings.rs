@@ -8,7 +8,7 @@ use super::super::format::{
     Scalar, StiffeningSetting, StiffeningWord,
 };
 use super::super::mechanism::{
-    ApproximationSettings, Basis, Body, BodyKind, Continuity, Coordinate, Criterion, Damping, Form,
+    ApproximationSettings, Basis, Body, Budgets, Continuity, Coordinate, Criterion, Damping, Form,
     Gauge, Inequality, InternalModes, Objective, Plane, ReductionSettings, Stiffening,
 };
 use super::super::quantity::Dimension;
@@ -20,6 +20,7 @@ const MINIMAL_PART_OF_RANGE: [f64; 4] = [1.0 / 1024.0, 1.0 / 64.0, 1.0 / 16.0, 1
 const MINIMAL_WIDTH_UNBOUNDED: f64 = 1e-2;
 const MAX_MODES: usize = 1000;
 const MAX_ORDER: i64 = 60;
+const MAX_BUDGET: i64 = 1_000_000_000;
 
 /// What the settings are read from.
 pub struct Settings<'a> {
@@ -221,7 +222,8 @@ impl Settings<'_> {
             gauge: gauge?,
             reference: reference?,
             stiffening: match table.stiffening {
-                None | Some(StiffeningSetting::Off(_)) => Stiffening::None,
+                None | Some(StiffeningSetting::Switch(false)) => Stiffening::None,
+                Some(StiffeningSetting::Switch(true)) => Stiffening::All,
                 Some(StiffeningSetting::Word(StiffeningWord::Loads)) => Stiffening::Loads,
             },
         })
@@ -229,7 +231,7 @@ impl Settings<'_> {
 
     /// One per compliant actuator where nothing else deforms; with beams the frequencies decide.
     fn default_modes(&self) -> Option<InternalModes> {
-        let flexible = |body: &Body| matches!(body.kind, BodyKind::Beam(_));
+        let flexible = |body: &Body| body.kind.flexible_nodes().is_some();
         if self.bodies.iter().any(flexible) {
             return None;
         }
@@ -269,6 +271,7 @@ impl Settings<'_> {
         }
         let minimal_width = self.minimal_width(context, &scope, &table.minimal_width);
         let trajectory = self.trajectory(context, &scope, unit, table, resolver);
+        let budgets = budgets(context, &scope, table);
         Some(ApproximationSettings {
             origin: scope.origin(&span),
             form: table.form.map(|form| match form {
@@ -292,6 +295,7 @@ impl Settings<'_> {
                 ContinuityName::C0 => Continuity::C0,
             }),
             trajectory: trajectory?,
+            budgets: budgets?,
         })
     }
 
@@ -383,6 +387,22 @@ fn basis(context: &mut Context, scope: &Scope, table: &ApproximationTable) -> Op
             Some(Basis::Chebyshev { max_degree })
         }
     }
+}
+
+fn budgets(context: &mut Context, scope: &Scope, table: &ApproximationTable) -> Option<Budgets> {
+    let mut budget = |written: &Option<Located<i64>>, usual: usize, what: &str| match written {
+        Some(written) => whole(context, scope, written, MAX_BUDGET, what),
+        None => Some(usual),
+    };
+    let usual = Budgets::default();
+    let numbers = budget(&table.max_numbers, usual.numbers, "`max_numbers`");
+    let boxes = budget(&table.max_boxes, usual.boxes, "`max_boxes`");
+    let samples = budget(&table.max_samples, usual.samples, "`max_samples`");
+    Some(Budgets {
+        numbers: numbers?,
+        boxes: boxes?,
+        samples: samples?,
+    })
 }
 
 fn whole(

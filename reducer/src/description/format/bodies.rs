@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
 use std::fmt;
 
-/// A body: exactly one of `rigid`, `rod`, `point`, `beam`.
+/// A body: exactly one of `rigid`, `rod`, `point`, `beam`, `superelement`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Body {
@@ -21,7 +21,12 @@ pub struct Body {
     pub point: Option<Point>,
     /// A flexible beam.
     pub beam: Option<Beam>,
-    /// Reference frame of a rigid body as drawn; default: the frame of the drawing.
+    /// A body of a finite-element program.
+    pub superelement: Option<Superelement>,
+    /// Interface frames of a superelement.
+    #[serde(default)]
+    pub interface: Vec<Located<BodyInterface>>,
+    /// Reference frame of a rigid body, or axes of a mesh, as drawn; default: the frame of the drawing.
     #[serde(default)]
     pub frame: Option<Placement>,
     /// Origin of a rigid body's frame; short for `frame = { at = … }` (m).
@@ -30,6 +35,71 @@ pub struct Body {
     #[serde(default)]
     pub points: Entries<Located<NamedPoint>>,
 }
+
+/// Stiffness and mass of a mesh, from the text files of a finite-element program.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Superelement {
+    /// File with the stiffness (a DMIG file may hold the mass as well).
+    pub stiffness: Located<String>,
+    /// File with the mass.
+    pub mass: Option<Located<String>>,
+    /// File that says which dof each equation is, where matrices do not.
+    pub dofs: Option<Located<String>>,
+    /// File with coordinates of nodes, sets and elements.
+    pub nodes: Option<Located<String>>,
+    /// Units of the files; default: m and kg.
+    pub units: Option<MeshUnits>,
+    /// Number of modes of the body with held interfaces; default 10.
+    pub modes: Option<Located<i64>>,
+    /// All modes below this frequency instead (Hz).
+    pub up_to: Option<Scalar>,
+}
+
+/// Units of a mesh; forces follow, time is in seconds.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct MeshUnits {
+    /// `m`, `mm`, `cm`, `in`.
+    pub length: Option<Located<String>>,
+    /// `kg`, `t`, `g`.
+    pub mass: Option<Located<String>>,
+}
+
+/// A frame of a superelement to which joints, loads and outputs attach.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct BodyInterface {
+    /// Its name.
+    pub name: Located<String>,
+    /// A node with six dofs.
+    pub reference: Option<Located<i64>>,
+    /// The node whose dofs 1 to 3 are the rotations of `reference`.
+    pub rotation: Option<Located<i64>>,
+    /// A node set of the file, or a list of nodes, instead of `reference`.
+    pub nodes: Option<Located<NodesOrSet>>,
+    /// How nodes carry the frame; default `rigid`.
+    pub kind: Option<CouplingWord>,
+}
+
+/// How nodes carry a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CouplingWord {
+    /// The nodes move with the frame.
+    Rigid,
+    /// The frame follows the mean of the nodes.
+    Average,
+}
+
+alternatives!(
+    /// A node set by name, or nodes by number.
+    NodesOrSet,
+    Name(String),
+    List(Vec<i64>),
+    "the name of a node set or a list of nodes",
+    [name, list]
+);
 
 /// A rigid body.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -68,17 +68,17 @@ pub struct ReductionTable {
     pub power: Option<Located<i64>>,
     /// Reference configuration of the gauge, one value per coordinate; default: home.
     pub reference: Option<Located<Vec<Scalar>>>,
-    /// What changes the stiffness: false (default) for nothing, or a word.
+    /// What changes the stiffness: false (default) for nothing, true for loads and motion, or a word.
     pub stiffening: Option<StiffeningSetting>,
 }
 
 alternatives!(
-    /// What changes the stiffness of the reduced model: false for nothing, or a word.
+    /// What changes the stiffness of the reduced model: false for nothing, true for loads and motion, or a word.
     StiffeningSetting,
-    Off(bool),
+    Switch(bool),
     Word(StiffeningWord),
-    "false or \"loads\"",
-    [off, word]
+    "true, false or \"loads\"",
+    [switch, word]
 );
 
 /// What changes the stiffness of the reduced model.
@@ -154,6 +154,12 @@ pub struct ApproximationTable {
     pub continuity: Option<ContinuityName>,
     /// Reduction along a path instead of over the domain.
     pub trajectory: Option<TrajectoryTable>,
+    /// Polynomial coefficients at which the best model so far is taken; default 4000000.
+    pub max_numbers: Option<Located<i64>>,
+    /// Boxes at which the best model so far is taken; default 10000.
+    pub max_boxes: Option<Located<i64>>,
+    /// Samples at which the best model so far is taken; default 20000.
+    pub max_samples: Option<Located<i64>>,
 }
 
 /// Tolerances of single blocks.

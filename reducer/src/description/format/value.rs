@@ -168,12 +168,9 @@ macro_rules! alternatives {
             Deserialize::deserialize(de::value::StrDeserializer::new(value)).map($name::Word)
         }
     };
-    (@off $name:ident) => {
+    (@switch $name:ident) => {
         fn visit_bool<E: de::Error>(self, value: bool) -> Result<$name, E> {
-            match value {
-                false => Ok($name::Off(value)),
-                true => Err(E::invalid_value(de::Unexpected::Bool(value), &self)),
-            }
+            Ok($name::Switch(value))
         }
     };
     (@table $name:ident) => {

@@ -34,6 +34,7 @@ impl<'e, 'a> Consistency<'e, 'a> {
             mass: 1.0,
             damping: 0.5 * step,
             stiffness: 0.25 * step * step,
+            control: 0.0,
         };
         self.iteration
             .factor(self.equations, state, structure, weights, None)
@@ -74,6 +75,7 @@ impl<'e, 'a> Consistency<'e, 'a> {
         state.multipliers.fill(0.0);
         // The residual is affine in what is sought; a second pass removes rounding.
         for pass in 0..passes {
+            self.equations.read_blocks(state, time);
             let forces = self.equations.balance(state, time, structure).forces;
             let mut constraints = self.equations.acceleration_residuals(state, time);
             if pass > 0 {

@@ -4,15 +4,15 @@
 //! flexible actuators, then θ. Constraint rows: joints, θ's relation to the bodies, prescribed θ.
 
 use super::structure::Structure;
+use crate::dynamics::control::{ControlRun, Running};
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::kinematics::Configuration;
 use crate::lie::{Frame, Vector6, coadjoint, join};
-use crate::model::beam::motion::{half, pair};
 use crate::model::rows::{ConstraintRows, mount_frame, mount_velocity};
-use crate::model::{FullModel, PlacedBeam, SpringState};
+use crate::model::{FullModel, PlacedElement, SpringState};
 use crate::reduction::LocalReducer;
 use faer::Mat;
-use nalgebra::Vector3;
+use nalgebra::{DVector, Vector3};
 
 /// The six values of a node.
 pub(super) fn of_node(values: &[f64], node: usize) -> Vector6 {
@@ -40,6 +40,10 @@ pub(super) struct State {
     pub multipliers: Vec<f64>,
     /// Angle of every joint that carries a spring, full turns counted.
     pub hinge_angles: Vec<f64>,
+    /// The blocks.
+    pub control: Running,
+    /// The auxiliary rates of their states.
+    pub control_algorithmic: Vec<f64>,
 }
 
 /// Left-hand side of the balance of forces, and what of it dissipates.
@@ -53,6 +57,8 @@ pub(super) struct Equations<'a> {
     pub reducer: &'a LocalReducer,
     pub model: &'a FullModel,
     pub excitation: &'a dyn Excitation,
+    /// The blocks of this run.
+    pub blocks: Option<&'a ControlRun<'a>>,
     /// Coordinates of θ with prescribed motion.
     pub prescribed: Vec<usize>,
     /// θ less the joint's displacement or the distance.
@@ -64,6 +70,7 @@ impl<'a> Equations<'a> {
     pub fn new(
         reducer: &'a LocalReducer,
         excitation: &'a dyn Excitation,
+        blocks: Option<&'a ControlRun<'a>>,
         prescribed: Vec<usize>,
         undeformed: &Configuration,
         coulomb_rate: f64,
@@ -80,6 +87,7 @@ impl<'a> Equations<'a> {
             reducer,
             model,
             excitation,
+            blocks,
             prescribed,
             offsets,
             coulomb_rate,
@@ -133,14 +141,19 @@ impl<'a> Equations<'a> {
 
     /// What drives coordinate `k` at an instant.
     pub fn drive(&self, k: usize, time: f64, state: &State) -> Drive {
-        self.excitation
-            .drive(k, time, self.theta(state)[k], self.rate(state)[k])
+        let mut drive = self
+            .excitation
+            .drive(k, time, self.theta(state)[k], self.rate(state)[k]);
+        if let Drive::Force { force, .. } = &mut drive {
+            *force += self.fed_back_to_coordinate(k, state);
+        }
+        drive
     }
 
-    /// Deformation of a beam element.
-    pub fn deformation(&self, beam: &PlacedBeam, state: &State) -> Vector6 {
-        let element = &self.model.elements[beam.element];
-        element.deformation(&state.frames[beam.a], &state.frames[beam.b])
+    /// Deformation of an element.
+    pub fn deformation(&self, placed: &PlacedElement, state: &State) -> DVector<f64> {
+        self.model
+            .deformation(placed, &state.frames, &state.scalars)
     }
 
     pub fn springs(&self, state: &State) -> Vec<SpringState> {
@@ -155,7 +168,7 @@ impl<'a> Equations<'a> {
             dissipation: 0.0,
         };
         self.add_masses(state, &mut out);
-        self.add_beams(state, structure.strain_rate_factor(), &mut out);
+        self.add_elements(state, structure.strain_rate_factor(), &mut out);
         self.add_springs(state, &mut out);
         self.add_loads(state, time, &mut out);
         self.add_actuators(state, time, &mut out);
@@ -181,26 +194,23 @@ impl<'a> Equations<'a> {
         }
     }
 
-    fn add_beams(&self, state: &State, strain_rate_factor: f64, out: &mut Balance) {
-        for beam in &self.model.beams {
-            let element = &self.model.elements[beam.element];
-            let d = self.deformation(beam, state);
-            let (a, b) = (beam.a, beam.b);
-            let both = |values: &[f64]| pair(&of_node(values, a), &of_node(values, b));
-            let v = both(&state.velocity);
-            let gravity = pair(
-                &self.gravity(&state.frames[a]),
-                &self.gravity(&state.frames[b]),
-            );
-            let rates = both(&state.acceleration) - gravity;
+    fn add_elements(&self, state: &State, strain_rate_factor: f64, out: &mut Balance) {
+        for placed in &self.model.placed {
+            let element = self.model.element(placed);
+            let d = self.deformation(placed, state);
+            let v = placed.gather(&state.velocity);
+            let mut rates = placed.gather(&state.acceleration);
+            for (k, node) in placed.nodes.iter().enumerate() {
+                let mut part = rates.fixed_rows_mut::<6>(6 * k);
+                part -= self.gravity(&state.frames[*node]);
+            }
             let mut force = element.inertia_forces(&d, &v, &rates) + element.stress_forces(&d);
             if strain_rate_factor > 0.0 {
                 let damping = element.strain_rate_forces(&d, &v, strain_rate_factor);
                 out.dissipation += v.dot(&damping);
                 force += damping;
             }
-            add_to_node(&mut out.forces, a, &half(&force, 0));
-            add_to_node(&mut out.forces, b, &half(&force, 6));
+            placed.scatter(&force, &mut out.forces);
         }
     }
 
@@ -231,8 +241,7 @@ impl<'a> Equations<'a> {
             }
         }
         for (i, mount) in self.model.outputs.iter().enumerate() {
-            let (Some(node), Some(force)) = (mount.node, self.excitation.point_force(i, time))
-            else {
+            let (Some(node), Some(force)) = (mount.node, self.point_force(i, time, state)) else {
                 continue;
             };
             let frame = mount_frame(mount, &state.frames);
@@ -359,7 +368,7 @@ impl<'a> Equations<'a> {
         let velocities = self.node_velocities(&state.velocity);
         let mut forces = 0.0;
         for (i, mount) in self.model.outputs.iter().enumerate() {
-            if let Some(force) = self.excitation.point_force(i, time) {
+            if let Some(force) = self.point_force(i, time, state) {
                 let frame = mount_frame(mount, &state.frames);
                 let v = mount_velocity(mount, &velocities);
                 forces += force.dot(&(frame.rotation * crate::lie::linear(&v)));

@@ -1,6 +1,7 @@
 //! What can go wrong while the full model moves.
 
 use crate::description::mechanism::Origin;
+use crate::dynamics::control::ControlFault;
 use crate::error::Explain;
 use crate::model::StaticsError;
 use crate::reduction::ReductionError;
@@ -86,6 +87,10 @@ pub enum FullError {
         coordinate: String,
         origin: Origin,
     },
+    #[error("at t = {time:.6e} s {fault}")]
+    Control { time: f64, fault: ControlFault },
+    #[error("sensor `{sensor}` measures a modal coordinate, which the full model does not have")]
+    ModalSensor { sensor: String },
 }
 
 impl Explain for FullError {
@@ -99,7 +104,9 @@ impl Explain for FullError {
             Self::Singular { .. }
             | Self::BadInitial { .. }
             | Self::BadSetting { .. }
-            | Self::Equilibrium(_) => None,
+            | Self::Equilibrium(_)
+            | Self::Control { .. }
+            | Self::ModalSensor { .. } => None,
         }
     }
 
@@ -125,6 +132,10 @@ impl Explain for FullError {
                 "start undeformed, or check gravity, loads and springs against the stiffness of the bodies".into()
             }
             Self::Reduction(e) | Self::Reference { fault: e, .. } => return e.help(),
+            Self::Control { fault, .. } => fault.help().into(),
+            Self::ModalSensor { .. } => {
+                "measure a coordinate or an output; linear analysis of the reduced model takes modal coordinates".into()
+            }
             Self::DriveNotFinite { .. } => "check the input at this time".into(),
         })
     }

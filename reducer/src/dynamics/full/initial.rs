@@ -1,7 +1,9 @@
 //! Positions and velocities that the initial conditions ask for.
 
+use super::control::check_sensors;
 use super::equations::{Equations, State, add_to_node};
 use super::{FullError, FullSettings, Initial, Start};
+use crate::dynamics::control::{ControlRun, Running};
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::reduction::{LocalReducer, ReductionError};
 
@@ -12,6 +14,7 @@ const START_TOLERANCE: f64 = 1e-9;
 pub(super) fn initial_state<'a>(
     reducer: &'a LocalReducer,
     excitation: &'a dyn Excitation,
+    blocks: Option<&'a ControlRun<'a>>,
     initial: &Initial,
     settings: &FullSettings,
 ) -> Result<(Equations<'a>, State), FullError> {
@@ -33,6 +36,7 @@ pub(super) fn initial_state<'a>(
     let equations = Equations::new(
         reducer,
         excitation,
+        blocks,
         prescribed,
         &undeformed,
         settings.coulomb_rate,
@@ -56,6 +60,8 @@ pub(super) fn initial_state<'a>(
     }
     velocity[equations.first_theta()..].copy_from_slice(&initial.rate);
     let n = equations.len();
+    check_sensors(&equations)?;
+    let x = blocks.map_or(Vec::new(), |run| run.diagram.initial());
     let state = State {
         time: 0.0,
         frames,
@@ -65,6 +71,11 @@ pub(super) fn initial_state<'a>(
         algorithmic: vec![0.0; n],
         multipliers: vec![0.0; equations.n_rows()],
         hinge_angles: undeformed.hinge_angles,
+        control_algorithmic: vec![0.0; x.len()],
+        control: Running {
+            x,
+            ..Running::default()
+        },
     };
     check_start(&equations, &state)?;
     Ok((equations, state))

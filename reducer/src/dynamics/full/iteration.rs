@@ -4,13 +4,13 @@
 //! and rotations count as displacements at the mechanism's length: the matrix then stays well
 //! scaled however small the step is [Bottasso et al. 2008].
 
+use super::control::Couplings;
 use super::equations::{Equations, State, of_node};
-use super::structure::{LowRank, Structure};
+use super::structure::Structure;
 use crate::dynamics::excitation::Drive;
-use crate::lie::{Matrix6, Vector6, adjoint_algebra, inverse_tangent};
+use crate::lie::{Matrix6, adjoint_algebra, inverse_tangent};
 use crate::model::DofMap;
-use crate::model::beam::Matrix12;
-use crate::model::beam::motion::{coadjoint_by_motion, pair};
+use crate::model::beam::motion::coadjoint_by_motion;
 use crate::model::rows::ConstraintRows;
 use faer::linalg::solvers::SolveCore;
 use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
@@ -24,6 +24,8 @@ pub(super) struct Weights {
     pub mass: f64,
     pub damping: f64,
     pub stiffness: f64,
+    /// κh of a step of the blocks' states; 0 where these do not move.
+    pub control: f64,
 }
 
 impl Weights {
@@ -32,6 +34,7 @@ impl Weights {
         mass: 1.0,
         damping: 0.0,
         stiffness: 0.0,
+        control: 0.0,
     };
 }
 
@@ -52,13 +55,13 @@ pub(super) struct Factor {
     low_rank: Option<LowRankFactor>,
 }
 
-/// What damping of low rank U·C·Uᵀ changes in a solution [Woodbury].
+/// What forces of low rank U·C·Vᵀ, of damping and of blocks, change in a solution [Woodbury].
 struct LowRankFactor {
-    /// U over the unknowns.
-    columns: Mat<f64>,
-    /// The response to U without that damping.
+    /// V over the unknowns.
+    rows: Mat<f64>,
+    /// The response to U without those forces.
     responses: Mat<f64>,
-    /// (I + C·Uᵀ·responses)⁻¹·C.
+    /// (I + C·Vᵀ·responses)⁻¹·C.
     core: DMatrix<f64>,
 }
 
@@ -90,9 +93,9 @@ impl Factor {
 }
 
 impl LowRankFactor {
-    /// Turns a solution without the damping into one with it.
+    /// Turns a solution without those forces into one with them.
     fn correct(&self, x: &mut Mat<f64>) {
-        let along = self.columns.transpose() * &*x;
+        let along = self.rows.transpose() * &*x;
         let along = DVector::from_fn(along.nrows(), |i, _| along[(i, 0)]);
         let amounts = &self.core * along;
         let amounts = Mat::from_fn(amounts.len(), 1, |i, _| amounts[i]);
@@ -160,11 +163,14 @@ impl Iteration {
             row_scale,
             low_rank: None,
         };
+        let mut couplings = equations.couplings(state, weights)?;
         if weights.damping != 0.0
             && let Some(damping) = structure.low_rank(equations, state)
         {
-            let part = self.low_rank_factor(equations, &factor, damping, weights.damping)?;
-            factor.low_rank = Some(part);
+            couplings.add_damping(damping, weights.damping);
+        }
+        if !couplings.left.is_empty() {
+            factor.low_rank = Some(self.low_rank_factor(equations, &factor, &couplings)?);
         }
         Some(factor)
     }
@@ -173,24 +179,27 @@ impl Iteration {
         &self,
         equations: &Equations<'_>,
         factor: &Factor,
-        damping: LowRank,
-        weight: f64,
+        couplings: &Couplings,
     ) -> Option<LowRankFactor> {
-        let rank = damping.columns.len();
-        let mut columns = Mat::zeros(factor.matrix.ncols(), rank);
-        for (j, column) in damping.columns.iter().enumerate() {
-            self.project(equations, column, columns.col_as_slice_mut(j));
-        }
-        let mut responses = columns.clone();
+        let rank = couplings.left.len();
+        let gather = |list: &[Vec<f64>]| {
+            let mut columns = Mat::zeros(factor.matrix.ncols(), rank);
+            for (j, column) in list.iter().enumerate() {
+                self.project(equations, column, columns.col_as_slice_mut(j));
+            }
+            columns
+        };
+        let rows = gather(&couplings.right);
+        let mut responses = gather(&couplings.left);
         factor
             .lu
             .solve_in_place_with_conj(Conj::No, responses.as_mut());
-        let product = columns.transpose() * &responses;
-        let core = damping.core * (weight / factor.scale);
+        let product = rows.transpose() * &responses;
+        let core = &couplings.core / factor.scale;
         let product = DMatrix::from_fn(rank, rank, |i, j| product[(i, j)]);
         let system = DMatrix::identity(rank, rank) + &core * product;
         Some(LowRankFactor {
-            columns,
+            rows,
             responses,
             core: system.lu().solve(&core)?,
         })
@@ -327,7 +336,7 @@ fn entries(
         ..weights
     };
     mass_entries(equations, map, state, weights, &inverse, &mut out);
-    beam_entries(equations, map, state, weights, elastic, &inverse, &mut out);
+    element_entries(equations, map, state, weights, elastic, &inverse, &mut out);
     for (i, (stiffness, damping)) in equations.model.scalars.iter().enumerate() {
         let dof = map.first_scalar() + i;
         out.push((dof, dof, elastic * stiffness + weights.damping * damping));
@@ -398,7 +407,7 @@ fn mass_entries(
     }
 }
 
-fn beam_entries(
+fn element_entries(
     equations: &Equations<'_>,
     map: &DofMap,
     state: &State,
@@ -407,28 +416,31 @@ fn beam_entries(
     inverse: &dyn Fn(usize) -> Matrix6,
     out: &mut Entries,
 ) {
-    for beam in &equations.model.beams {
-        let element = &equations.model.elements[beam.element];
-        let d = equations.deformation(beam, state);
-        let nodes = [beam.a, beam.b];
-        let mut by_rates = Matrix12::zeros();
-        let mut stiffness = Matrix12::zeros();
-        if weights.damping == 0.0 {
-            by_rates += element.mass_at(&d) * weights.mass;
+    for placed in &equations.model.placed {
+        let element = equations.model.element(placed);
+        let d = equations.deformation(placed, state);
+        let mut matrix = if weights.damping == 0.0 {
+            element.mass_at(&d) * weights.mass
         } else {
-            let v: Vec<Vector6> = nodes.iter().map(|n| of_node(&state.velocity, *n)).collect();
-            let tangent = element.inertia_tangent(&d, &pair(&v[0], &v[1]));
-            by_rates += tangent.mass * weights.mass + tangent.gyroscopic * weights.damping;
-        }
-        if elastic != 0.0 {
-            stiffness += element.elastic_forces(&d).1 * elastic;
-        }
-        for (row, p) in nodes.iter().enumerate() {
-            for (column, q) in nodes.iter().enumerate() {
-                let view = |m: &Matrix12| m.fixed_view::<6, 6>(6 * row, 6 * column).into_owned();
-                let block = view(&by_rates) * inverse(*q) + view(&stiffness);
-                map.each_entry(*p, *q, &block, |i, j, v| out.push((i, j, v)));
+            let tangent = element.inertia_tangent(&d, &placed.gather(&state.velocity));
+            tangent.mass * weights.mass + tangent.gyroscopic * weights.damping
+        };
+        for (k, node) in placed.nodes.iter().enumerate() {
+            let inverse = inverse(*node);
+            for row in 0..placed.nodes.len() {
+                let mut block = matrix.fixed_view_mut::<6, 6>(6 * row, 6 * k);
+                let turned = block.clone_owned() * inverse;
+                block.copy_from(&turned);
+            }
+            for row in 6 * placed.nodes.len()..matrix.nrows() {
+                let mut part = matrix.fixed_view_mut::<1, 6>(row, 6 * k);
+                let turned = part.clone_owned() * inverse;
+                part.copy_from(&turned);
             }
         }
+        if elastic != 0.0 {
+            matrix += element.elastic_forces(&d).1 * elastic;
+        }
+        placed.each_entry(map, matrix.as_slice(), |i, j, v| out.push((i, j, v)));
     }
 }

@@ -5,6 +5,7 @@
 //! hold at position level at the end of every step.
 
 mod consistent;
+mod control;
 mod equations;
 mod error;
 mod initial;
@@ -77,6 +78,8 @@ pub struct FullSettings {
     pub mode_refresh: f64,
     /// Rate below which Coulomb friction falls linearly to zero.
     pub coulomb_rate: f64,
+    /// Accelerations are found anew where sampled blocks act; without that the order falls to one.
+    pub restart_at_samples: bool,
 }
 
 impl FullSettings {
@@ -91,6 +94,7 @@ impl FullSettings {
             damped_modes: 20,
             mode_refresh: 0.01,
             coulomb_rate: 1e-3,
+            restart_at_samples: true,
         }
     }
 }
@@ -158,6 +162,8 @@ pub struct FullInstant {
     pub outputs: Vec<OutputMotion>,
     /// Energies and work.
     pub energies: Energies,
+    /// Sensors and outputs of blocks.
+    pub signals: Vec<f64>,
     /// Multipliers of the independent joint constraints, then of the actuated coordinates.
     pub multipliers: Vec<f64>,
     /// Largest residual of the constraints at position level (m, rad).

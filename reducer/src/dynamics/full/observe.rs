@@ -4,7 +4,6 @@ use super::equations::{Equations, State};
 use super::structure::Structure;
 use super::{Energies, FullInstant, OutputMotion};
 use crate::lie::{angular, linear};
-use crate::model::beam::motion::pair;
 use crate::model::rows::{mount_frame, mount_velocity};
 use nalgebra::Vector3;
 
@@ -60,10 +59,10 @@ pub(super) fn kinetic_energy(equations: &Equations<'_>, state: &State) -> f64 {
     for (node, mass) in &model.masses {
         twice += v[*node].dot(&(mass * v[*node]));
     }
-    for beam in &model.beams {
-        let d = equations.deformation(beam, state);
-        let both = pair(&v[beam.a], &v[beam.b]);
-        twice += both.dot(&(model.elements[beam.element].mass_at(&d) * both));
+    for placed in &model.placed {
+        let d = equations.deformation(placed, state);
+        let local = placed.gather(&state.velocity);
+        twice += local.dot(&(model.element(placed).mass_at(&d) * &local));
     }
     for (rotor, rate) in equations
         .reducer
@@ -78,16 +77,16 @@ pub(super) fn kinetic_energy(equations: &Equations<'_>, state: &State) -> f64 {
 
 fn strain_energy(equations: &Equations<'_>, state: &State) -> f64 {
     let model = equations.model;
-    let beams: f64 = (model.beams.iter())
-        .map(|beam| {
-            let d = equations.deformation(beam, state);
-            model.elements[beam.element].strain_energy(&d)
+    let elements: f64 = (model.placed.iter())
+        .map(|placed| {
+            let d = equations.deformation(placed, state);
+            model.element(placed).strain_energy(&d)
         })
         .sum();
     let actuators: f64 = (model.scalars.iter().zip(&state.scalars))
         .map(|((stiffness, _), deflection)| 0.5 * stiffness * deflection * deflection)
         .sum();
-    beams + actuators
+    elements + actuators
 }
 
 /// Potential of gravity and of constant forces.
@@ -99,11 +98,10 @@ fn potential(equations: &Equations<'_>, state: &State) -> f64 {
         let local = Vector3::new(mass[(5, 1)], mass[(3, 2)], mass[(4, 0)]);
         moment += frame.position * mass[(0, 0)] + frame.rotation * local;
     }
-    for beam in &model.beams {
-        let d = equations.deformation(beam, state);
-        moment += model.elements[beam.element]
-            .first_moment(&state.frames[beam.a], &d)
-            .1;
+    for placed in &model.placed {
+        let d = equations.deformation(placed, state);
+        let first = &state.frames[placed.nodes[0]];
+        moment += model.element(placed).first_moment(first, &d).1;
     }
     model.load_potential(&state.frames) - model.gravity.dot(&moment)
 }
@@ -154,6 +152,7 @@ pub(super) fn instant(
             force_work: work.forces,
             dissipated: work.dissipated,
         },
+        signals: state.control.signals.clone(),
         multipliers: state.multipliers[..equations.first_prescribed_row()].to_vec(),
         constraint_residual: residuals.iter().fold(0.0, |m, r| r.abs().max(m)),
     }

@@ -10,6 +10,7 @@ use super::step::{StepFailure, Stepper, Target, node_size};
 use super::structure::Structure;
 use super::{Equation, FullError, FullInstant, FullReport, FullSettings, Initial, StepControl};
 use crate::description::mechanism::Origin;
+use crate::dynamics::control::ControlRun;
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::reduction::{LocalReducer, ReductionError};
 use std::ops::ControlFlow;
@@ -29,7 +30,11 @@ pub fn simulate(
     observer: &mut dyn FnMut(&FullInstant) -> ControlFlow<()>,
 ) -> Result<FullReport, FullError> {
     schedule::check(settings)?;
-    let (equations, mut state) = initial_state(model, excitation, initial, settings)?;
+    let blocks = excitation
+        .control()
+        .map(|(diagram, _)| ControlRun::new(diagram));
+    let (equations, mut state) =
+        initial_state(model, excitation, blocks.as_ref(), initial, settings)?;
     let singular = FullError::Singular { time: 0.0 };
     let structure = Structure::new(
         model.damping(),
@@ -96,6 +101,7 @@ impl Run<'_, '_> {
         let held = Equations::new(
             self.equations.reducer,
             self.equations.excitation,
+            None,
             (0..initial.theta.len()).collect(),
             &self
                 .equations
@@ -123,7 +129,28 @@ impl Run<'_, '_> {
         self.massive = Consistency::new(&self.equations, &self.iteration)
             .mass(state, &self.structure)
             .is_some();
+        self.restart(state)?;
+        self.let_blocks_act(&self.shown(state, 0.0), 0.0);
         self.restart(state)
+    }
+
+    /// Sampled blocks that are due act on what sensors read in a state.
+    fn let_blocks_act(&self, shown: &State, time: f64) {
+        if let Some(run) = self.equations.blocks {
+            run.sample(time, &shown.control.x, &self.equations.sensors(shown));
+        }
+    }
+
+    /// A fault of the blocks ends the run.
+    fn check_blocks(&self, state: &State) -> Result<(), FullError> {
+        let run = self.equations.blocks;
+        match run.and_then(|run| run.check(&state.control)) {
+            Some(fault) => Err(FullError::Control {
+                time: state.time,
+                fault,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Consistent velocities, and accelerations with which steps can start: an error of first
@@ -148,9 +175,13 @@ impl Run<'_, '_> {
                 None => consistency.accelerate(state, time, &resolved, &self.structure, 1),
             };
         if !solved {
+            self.check_blocks(state)?;
             return Err(singular());
         }
         state.algorithmic.clone_from(&state.acceleration);
+        self.equations.read_blocks(state, time);
+        self.check_blocks(state)?;
+        state.control_algorithmic.clone_from(&state.control.rates);
         self.restarted = true;
         Ok(())
     }
@@ -188,7 +219,10 @@ impl Run<'_, '_> {
         if self.show(&shown, true).is_break() {
             return Ok(());
         }
-        let stops = schedule::stops(self.settings, self.equations.excitation.breaks());
+        let samples = (self.equations.blocks).map_or(Vec::new(), |run| {
+            run.diagram.samples(self.settings.duration)
+        });
+        let stops = schedule::stops(self.settings, self.equations.excitation.breaks(), &samples);
         let mut wanted = self.last_step;
         for (i, stop) in stops.iter().enumerate() {
             let last = i + 1 == stops.len();
@@ -216,7 +250,7 @@ impl Run<'_, '_> {
             let arrives = count == 1.0;
             let size = remaining / count;
             let time = stop.time - (count - 1.0) * size;
-            let jumps = arrives && stop.jump;
+            let jumps = arrives && (stop.jump || stop.acts);
             let target = Target {
                 time,
                 size,
@@ -235,6 +269,10 @@ impl Run<'_, '_> {
             let next = match result {
                 Ok(next) => next,
                 Err(failure) => {
+                    // Blocks that cannot tell at the step's end make it fail.
+                    let mut ahead = state.clone();
+                    self.equations.read_blocks(&mut ahead, target.reading);
+                    self.check_blocks(&ahead)?;
                     self.retry_smaller(state, size, &failure, wanted)?;
                     self.start_smaller(state, *wanted)?;
                     continue;
@@ -246,6 +284,8 @@ impl Run<'_, '_> {
                 continue;
             }
             *state = next;
+            self.equations.switch_blocks(state, target.reading);
+            self.check_blocks(state)?;
             self.restarted = false;
             self.report.steps += 1;
             let mut shown = self.shown(state, target.reading);
@@ -254,7 +294,14 @@ impl Run<'_, '_> {
             self.powers = powers;
             if jumps && !last {
                 let before = kinetic_energy(&self.equations, &shown);
-                self.restart(state)?;
+                if stop.acts {
+                    self.let_blocks_act(&shown, time);
+                }
+                if stop.jump || self.settings.restart_at_samples {
+                    self.restart(state)?;
+                } else {
+                    self.equations.read_blocks(state, time);
+                }
                 shown = self.shown(state, time);
                 let after = kinetic_energy(&self.equations, &shown);
                 self.work.add_impulse(after - before);
@@ -292,6 +339,10 @@ impl Run<'_, '_> {
         if ratio != 1.0 {
             for (a, rate) in state.algorithmic.iter_mut().zip(&state.acceleration) {
                 *a = rate + ratio * (*a - rate);
+            }
+            let blocks = state.control_algorithmic.iter_mut();
+            for (b, rate) in blocks.zip(&state.control.rates) {
+                *b = rate + ratio * (*b - rate);
             }
             self.last_step = size;
         }
@@ -389,10 +440,14 @@ impl Run<'_, '_> {
                 let body = &model.bodies[model.nodes[node].body];
                 (Equation::Body(body.name.clone()), None)
             }
-            Worst::Scalar(i) => {
-                let k = model.drives.iter().position(|d| d.scalar == Some(i));
-                coordinate(k.unwrap_or(0), Equation::Coordinate)
-            }
+            Worst::Scalar(i) => match model.drives.iter().position(|d| d.scalar == Some(i)) {
+                Some(k) => coordinate(k, Equation::Coordinate),
+                None => {
+                    let owner = (model.placed.iter().rev()).find(|p| p.first_scalar <= i);
+                    let body = owner.map_or(0, |placed| model.body_of(placed));
+                    (Equation::Body(model.bodies[body].name.clone()), None)
+                }
+            },
             Worst::Theta(k) => coordinate(k, Equation::Coordinate),
             Worst::Row(r) => match model.joint_of_row(r) {
                 Some(joint) => {

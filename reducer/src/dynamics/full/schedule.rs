@@ -10,10 +10,12 @@ pub(super) struct Stop {
     pub sample: bool,
     /// The excitation jumps or bends.
     pub jump: bool,
+    /// Sampled blocks act.
+    pub acts: bool,
 }
 
 /// Asked instants, breaks and the end, in order; those closer together than rounding are one.
-pub(super) fn stops(settings: &FullSettings, breaks: &[f64]) -> Vec<Stop> {
+pub(super) fn stops(settings: &FullSettings, breaks: &[f64], samples: &[f64]) -> Vec<Stop> {
     let end = settings.duration;
     let inside = |time: &&f64| **time > 0.0 && **time <= end;
     let mut all: Vec<Stop> = (settings.instants.iter().filter(inside))
@@ -21,17 +23,26 @@ pub(super) fn stops(settings: &FullSettings, breaks: &[f64]) -> Vec<Stop> {
             time,
             sample: true,
             jump: false,
+            acts: false,
         })
         .chain(breaks.iter().filter(inside).map(|&time| Stop {
             time,
             sample: false,
             jump: true,
+            acts: false,
+        }))
+        .chain(samples.iter().filter(inside).map(|&time| Stop {
+            time,
+            sample: false,
+            jump: false,
+            acts: true,
         }))
         .collect();
     all.push(Stop {
         time: end,
         sample: false,
         jump: false,
+        acts: false,
     });
     all.sort_by(|a, b| a.time.total_cmp(&b.time));
     let mut out: Vec<Stop> = Vec::with_capacity(all.len());
@@ -44,6 +55,7 @@ pub(super) fn stops(settings: &FullSettings, breaks: &[f64]) -> Vec<Stop> {
                     last.time = stop.time;
                 }
                 last.jump |= stop.jump;
+                last.acts |= stop.acts;
             }
             _ => out.push(stop),
         }
@@ -104,12 +116,18 @@ mod tests {
         let mut settings = FullSettings::new(1.0, 0.1);
         settings.instants = vec![0.0, 0.5, 0.25, 1.0, 2.0];
         let jump = 0.5 + 1e-16;
-        let found = stops(&settings, &[jump, 0.7]);
-        let stop = |time, sample, jump| Stop { time, sample, jump };
+        let found = stops(&settings, &[jump, 0.7], &[0.7, 0.8]);
+        let stop = |time, sample, jump| Stop {
+            time,
+            sample,
+            jump,
+            acts: (0.7..0.9).contains(&time),
+        };
         let expected = [
             stop(0.25, true, false),
             stop(jump, true, true),
             stop(0.7, false, true),
+            stop(0.8, false, false),
             stop(1.0, true, false),
         ];
         assert_eq!(found, expected);

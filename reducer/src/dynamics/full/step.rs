@@ -58,7 +58,19 @@ impl Scheme {
             mass: (1.0 - self.alpha_m) / (self.beta * h * h * (1.0 - self.alpha_f)),
             damping: self.gamma / (self.beta * h),
             stiffness: 1.0,
+            control: self.control_factor(h),
         }
+    }
+
+    /// κh of x₊ = x̂ + κh·ẋ₊ for the states of blocks [M 13.3].
+    fn control_factor(&self, h: f64) -> f64 {
+        h * self.gamma * (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
+    }
+
+    /// The auxiliary rate that a rate leads to.
+    fn auxiliary(&self, rate: f64, before: f64, auxiliary_before: f64) -> f64 {
+        ((1.0 - self.alpha_f) * rate + self.alpha_f * before - self.alpha_m * auxiliary_before)
+            / (1.0 - self.alpha_m)
     }
 }
 
@@ -165,6 +177,7 @@ impl Stepper {
             let Some((_, factor)) = &self.factor else {
                 break;
             };
+            trial.read_blocks(equations, target.reading);
             let forces = equations
                 .balance(&trial.state, target.reading, structure)
                 .forces;
@@ -186,7 +199,7 @@ impl Stepper {
             trial.place(from);
             self.stale |= k > 0 && ratio > SLOW && effort == Effort::Kept;
             if self.has_converged(problem, &trial, correction.size, ratio) {
-                trial.finish(equations);
+                trial.finish(equations, from, target.reading);
                 return Ok(trial.state);
             }
             last = correction.size;
@@ -268,6 +281,8 @@ struct Trial {
     increment: Vec<f64>,
     /// The part of the increment that is known before the step.
     known: Vec<f64>,
+    /// The part of the blocks' states that is known before the step.
+    known_states: Vec<f64>,
 }
 
 impl Trial {
@@ -299,6 +314,7 @@ impl Trial {
             state,
             increment: vec![0.0; n],
             known,
+            known_states: known_states(scheme, from, h),
         };
         trial.place(from);
         trial
@@ -340,8 +356,21 @@ impl Trial {
         }
     }
 
-    /// Removes rounding from the rotations and counts the turns of hinges.
-    fn finish(&mut self, equations: &Equations<'_>) {
+    /// Lets the blocks follow the present motion.
+    fn read_blocks(&mut self, equations: &Equations<'_>, reading: f64) {
+        let factor = self.scheme.control_factor(self.h);
+        equations.step_blocks(&mut self.state, reading, &self.known_states, factor);
+    }
+
+    /// Removes rounding from the rotations, counts the turns of hinges, ends the blocks' step.
+    fn finish(&mut self, equations: &Equations<'_>, from: &State, reading: f64) {
+        self.read_blocks(equations, reading);
+        for (i, b) in self.state.control_algorithmic.iter_mut().enumerate() {
+            let (rate, before) = (self.state.control.rates[i], from.control.rates[i]);
+            *b = self
+                .scheme
+                .auxiliary(rate, before, from.control_algorithmic[i]);
+        }
         for frame in &mut self.state.frames {
             *frame = orthonormal(frame);
         }
@@ -356,6 +385,16 @@ impl Trial {
             }
         }
     }
+}
+
+/// x̂ of x₊ = x̂ + κh·ẋ₊.
+fn known_states(scheme: &Scheme, from: &State, h: f64) -> Vec<f64> {
+    let states = from.control.x.iter().zip(&from.control.rates);
+    (states.zip(&from.control_algorithmic))
+        .map(|((x, rate), b)| {
+            x + h * ((1.0 - scheme.gamma) * b + scheme.gamma * scheme.auxiliary(0.0, *rate, *b))
+        })
+        .collect()
 }
 
 /// Largest displacement of a node, rotations at the mechanism's length, in parts of that length.

@@ -30,7 +30,7 @@ pub(super) fn departure(system: &System<'_>, time: f64, theta: &[f64]) -> Option
     }
     match system.status(theta) {
         Ok(Status::Inside | Status::Clamped) => None,
-        Ok(Status::Undefined | Status::NotFinite) => Some(ReducedError::NoModel {
+        Ok(Status::Undefined | Status::NotFinite | Status::Bent) => Some(ReducedError::NoModel {
             time,
             theta: theta.to_vec(),
         }),

@@ -2,6 +2,7 @@
 
 use crate::approximation::PATH;
 use crate::description::mechanism::Origin;
+use crate::dynamics::control::ControlFault;
 use crate::error::Explain;
 use crate::reduced_model::EvaluationError;
 use thiserror::Error;
@@ -36,6 +37,14 @@ pub enum ReducedError {
     NoEquilibrium { theta: Vec<f64> },
     #[error("the {what} must be positive, not {found}")]
     NotPositive { what: &'static str, found: f64 },
+    #[error("at t = {time:.6} s {fault}")]
+    Control { time: f64, fault: ControlFault },
+    #[error("sensor `{sensor}` measures modal coordinate {number}; the reduced model has {modes}")]
+    NoSuchMode {
+        sensor: String,
+        number: usize,
+        modes: usize,
+    },
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
 }
@@ -66,6 +75,8 @@ impl Explain for ReducedError {
             }
             Self::NoEquilibrium { .. } => "start undeformed".into(),
             Self::NotPositive { .. } => "give a positive value".into(),
+            Self::Control { fault, .. } => fault.help().into(),
+            Self::NoSuchMode { modes, .. } => format!("number modal coordinates from 1 to {modes}"),
             Self::Evaluation(_) => "use a model of this mechanism".into(),
         })
     }

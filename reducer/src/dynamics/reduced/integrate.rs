@@ -4,6 +4,7 @@ use super::domain::departure;
 use super::error::ReducedError;
 use super::system::{State, System};
 use super::{Method, ReducedInstant, ReducedReport, ReducedSettings};
+use crate::dynamics::control::ControlRun;
 use diffsol::{
     DiffsolError, NalgebraLU, NalgebraMat, NalgebraVec, OdeBuilder, OdeEquations, OdeSolverMethod,
     OdeSolverStopReason, Vector,
@@ -31,10 +32,15 @@ struct Reporter<'a> {
     observer: &'a mut dyn FnMut(&ReducedInstant) -> ControlFlow<()>,
 }
 
+/// Segments of no length that may follow one another where blocks switch.
+const MAX_SWITCHES: usize = 1000;
+
 /// How a segment ended.
 enum SegmentEnd {
-    /// At its end, with this state.
-    Reached(State),
+    /// At its end, with this state and the size of a further step.
+    Reached(State, Option<f64>),
+    /// Where a block switched, with the state there.
+    Switched(f64, State),
     /// The observer wanted no more.
     Stopped(f64),
 }
@@ -52,39 +58,74 @@ pub(super) fn run(
         observer,
     };
     let mut report = ReducedReport::default();
-    let inner = system.excitation.breaks().iter().copied();
-    let ends = inner
-        .filter(|t| *t > 0.0 && *t < settings.duration)
-        .chain([settings.duration]);
     let mut start = 0.0;
-    for end in ends {
+    let (mut first_step, mut switches) = (None, 0);
+    for (end, acts) in ends(system, settings.duration) {
         system.until(end);
-        let is_last = end == settings.duration;
-        let segment = Segment {
-            system,
-            start,
-            end,
-            // At a break inputs have the values that they have after it.
-            report_end: if is_last {
-                end
-            } else {
-                end - SAME_INSTANT * settings.duration
-            },
-            state,
-        };
-        let outcome = segment.integrate(settings, &mut reporter, &mut report.steps);
-        report.evaluations = system.evaluations();
-        match outcome? {
-            SegmentEnd::Reached(reached) => state = reached,
-            SegmentEnd::Stopped(time) => {
-                report.reached = time;
-                return Ok(report);
+        while start < end {
+            let is_last = end == settings.duration;
+            let segment = Segment {
+                system,
+                start,
+                end,
+                // At a break inputs have the values that they have after it.
+                report_end: if is_last {
+                    end
+                } else {
+                    end - SAME_INSTANT * settings.duration
+                },
+                first_step,
+                state,
+            };
+            let outcome = segment.integrate(settings, &mut reporter, &mut report.steps);
+            report.evaluations = system.evaluations();
+            match outcome? {
+                SegmentEnd::Reached(reached, step) => {
+                    state = reached;
+                    start = end;
+                    first_step = step;
+                }
+                SegmentEnd::Switched(time, reached) => {
+                    let stuck = time - start <= SAME_INSTANT * settings.duration;
+                    switches = if stuck { switches + 1 } else { 0 };
+                    if switches > MAX_SWITCHES {
+                        let reason = "blocks switch back and forth without end".to_owned();
+                        return Err(ReducedError::Diverged { time, reason });
+                    }
+                    (state, start) = (reached, time);
+                    system.switch_blocks(time, &mut state);
+                }
+                SegmentEnd::Stopped(time) => {
+                    report.reached = time;
+                    return Ok(report);
+                }
             }
         }
-        start = end;
+        if acts {
+            system.let_blocks_act(end, &state);
+        }
     }
     report.reached = settings.duration;
     Ok(report)
+}
+
+/// Ends of segments in order, and whether sampled blocks act there.
+fn ends(system: &System<'_>, duration: f64) -> Vec<(f64, bool)> {
+    let breaks = system.excitation.breaks().iter().map(|t| (*t, false));
+    let samples = system.blocks.as_ref();
+    let samples = samples.map_or(Vec::new(), |run| run.diagram.samples(duration));
+    let mut ends: Vec<(f64, bool)> = breaks
+        .chain(samples.iter().map(|t| (*t, true)))
+        .filter(|(t, _)| *t > 0.0 && *t < duration)
+        .collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ends.dedup_by(|later, earlier| {
+        let same = later.0 - earlier.0 <= SAME_INSTANT * duration;
+        earlier.1 |= same && later.1;
+        same
+    });
+    ends.push((duration, false));
+    ends
 }
 
 /// A piece of the run in which inputs are smooth.
@@ -94,6 +135,8 @@ struct Segment<'a> {
     end: f64,
     /// Instants after this one belong to the next segment.
     report_end: f64,
+    /// Size of the first step, where one is known.
+    first_step: Option<f64>,
     state: State,
 }
 
@@ -110,9 +153,10 @@ impl Segment<'_> {
             return Ok(SegmentEnd::Stopped(self.start));
         }
         let system = self.system;
+        let length = self.end - self.start;
         let mut problem = OdeBuilder::<Matrix>::new()
             .t0(self.start)
-            .h0(1e-4 * (self.end - self.start))
+            .h0(self.first_step.unwrap_or(1e-4 * length).min(length))
             .rtol(settings.tolerance)
             .atol([ABSOLUTE * settings.tolerance])
             .rhs_implicit(
@@ -150,11 +194,13 @@ impl Segment<'_> {
         S: OdeSolverMethod<'s, E>,
     {
         let mut before = self.start;
+        let pieces = self.system.pieces(self.start, &self.state);
+        let mut step = None;
         solver
             .set_stop_time(self.end)
             .map_err(|e| diverged(before, &e))?;
         loop {
-            let reason = solver.step().map_err(|e| diverged(before, &e))?;
+            let reason = solver.step().map_err(|e| self.diverged(before, &e))?;
             *steps += 1;
             let ended = matches!(reason, OdeSolverStopReason::TstopReached);
             let now = if ended { self.end } else { solver.state().t };
@@ -173,6 +219,13 @@ impl Segment<'_> {
                 }
                 return Err(error);
             }
+            if let Some((time, state)) = self.switching(&pieces, before, now, &reached, &at)? {
+                let until = time.min(self.report_end);
+                if reporter.report_until(self.system, until, at)?.is_break() {
+                    return Ok(SegmentEnd::Stopped(time));
+                }
+                return Ok(SegmentEnd::Switched(time, state));
+            }
             if !reached.iter().all(|x| x.is_finite()) {
                 let reason = "a coordinate is not a finite number".to_owned();
                 return Err(ReducedError::Diverged { time: now, reason });
@@ -182,14 +235,54 @@ impl Segment<'_> {
                 return Ok(SegmentEnd::Stopped(now));
             }
             if ended {
-                return Ok(SegmentEnd::Reached(reached));
+                // The last step is cut short by the end; the one before was chosen.
+                let step = step
+                    .or(self.first_step)
+                    .filter(|_| self.system.blocks.is_some());
+                return Ok(SegmentEnd::Reached(reached, step));
             }
             if *steps >= MAX_STEPS {
                 let reason = format!("{MAX_STEPS} steps were not enough");
                 return Err(ReducedError::Diverged { time: now, reason });
             }
+            step = Some(now - before);
             before = now;
         }
+    }
+
+    /// A fault of the blocks, or what the integrator says.
+    fn diverged(&self, time: f64, error: &DiffsolError) -> ReducedError {
+        match self.system.blocks.as_ref().and_then(ControlRun::fault) {
+            Some(fault) => ReducedError::Control { time, fault },
+            None => diverged(time, error),
+        }
+    }
+
+    /// When in a step a piecewise law came to another piece, and the state just after.
+    fn switching(
+        &self,
+        pieces: &[i8],
+        before: f64,
+        now: f64,
+        reached: &[f64],
+        at: &dyn Fn(f64) -> Result<State, ReducedError>,
+    ) -> Result<Option<(f64, State)>, ReducedError> {
+        if pieces.is_empty() || self.system.pieces(now, reached) == pieces {
+            return Ok(None);
+        }
+        let (mut old, mut new) = (before, now);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (old + new);
+            if middle <= old || middle >= new {
+                break;
+            }
+            if self.system.pieces(middle, &at(middle)?) == pieces {
+                old = middle;
+            } else {
+                new = middle;
+            }
+        }
+        Ok(Some((new, at(new)?)))
     }
 
     /// When and how the domain is left in a step, if it is outside at its end.

@@ -6,13 +6,16 @@
 //! integrated: they follow their motion exactly, and the force this takes comes from the same
 //! solution of the equations of motion as the accelerations of the free ones.
 
+mod control;
 mod domain;
 mod error;
 mod integrate;
+mod linear;
 mod start;
 mod system;
 
 pub use error::ReducedError;
+pub use linear::linearise;
 
 use super::excitation::Excitation;
 use super::full::{Initial, OutputMotion};
@@ -50,6 +53,8 @@ pub struct ReducedSettings {
     pub path: Option<Path>,
     /// Rate below which Coulomb friction falls linearly to zero.
     pub coulomb_rate: f64,
+    /// Gravity, for sensors that feel it (m/s²).
+    pub gravity: Vector3<f64>,
 }
 
 impl ReducedSettings {
@@ -63,6 +68,7 @@ impl ReducedSettings {
             coulomb: Vec::new(),
             path: None,
             coulomb_rate: 1e-3,
+            gravity: Vector3::zeros(),
         }
     }
 }
@@ -120,6 +126,8 @@ pub struct ReducedInstant {
     pub modal_rate: Vec<f64>,
     /// Forces of the actuators on the mechanism along +θ; for prescribed motion the force needed.
     pub actuator_force: Vec<f64>,
+    /// Sensors and outputs of blocks.
+    pub signals: Vec<f64>,
     /// Outputs in the order of the model.
     pub outputs: Vec<ReducedOutput>,
     /// Energies and work.

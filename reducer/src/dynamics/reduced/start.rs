@@ -14,6 +14,7 @@ const SAME_PLACE: f64 = 1e-9;
 pub(super) fn initial_state(system: &System<'_>, initial: &Initial) -> Result<State, ReducedError> {
     let (n, s) = (system.n, system.s);
     check_lengths(initial, s)?;
+    system.check_sensors()?;
     let mut eta = vec![0.0; n];
     let mut rate = vec![0.0; n];
     eta[..s].copy_from_slice(&initial.theta);
@@ -40,7 +41,9 @@ pub(super) fn initial_state(system: &System<'_>, initial: &Initial) -> Result<St
     if initial.start == Start::Equilibrium {
         equilibrium(system, &mut eta)?;
     }
-    Ok(system.pack(&eta, &rate))
+    let state = system.pack(&eta, &rate);
+    system.let_blocks_act(0.0, &state);
+    Ok(state)
 }
 
 fn check_lengths(initial: &Initial, s: usize) -> Result<(), ReducedError> {

@@ -1,8 +1,11 @@
 //! The equations of motion [M 8.4] as a first-order system, and what is told of a state.
 
+use super::control::Blocks;
 use super::error::ReducedError;
+use super::linear::Seed;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
 use crate::approximation::Path;
+use crate::dynamics::control::ControlRun;
 use crate::dynamics::excitation::{Drive, Excitation};
 use crate::dynamics::full::OutputMotion;
 use crate::reduced_model::{Dual, EvaluationError, Evaluator, Memory, Status, Workspace};
@@ -13,7 +16,7 @@ use std::cell::{Cell, RefCell};
 /// Work of actuators, work of point forces, dissipation.
 const INTEGRALS: usize = 3;
 
-/// Free coordinates, their rates, and the integrals.
+/// Free coordinates, their rates, states of blocks, and the integrals.
 pub(super) type State = Vec<f64>;
 
 /// A model with what acts on it.
@@ -23,28 +26,40 @@ pub(super) struct System<'a> {
     pub n: usize,
     pub s: usize,
     prescribed: Vec<bool>,
-    free: Vec<usize>,
+    pub free: Vec<usize>,
     coulomb: &'a [f64],
     path: Option<&'a Path>,
     coulomb_rate: f64,
     has_damping: bool,
+    /// The blocks of this run.
+    pub blocks: Option<ControlRun<'a>>,
+    pub gravity: Vector3<f64>,
     /// Inputs are evaluated before this time: the segment's end, where they may jump.
     until: Cell<f64>,
-    scratch: RefCell<Scratch<f64>>,
+    pub scratch: RefCell<Scratch<f64>>,
     /// For derivatives along a direction.
-    along: RefCell<Scratch<Dual>>,
+    pub along: RefCell<Scratch<Dual>>,
+    /// Constant forces besides all others, under which a state rests; empty for none.
+    pub holding: RefCell<Vec<f64>>,
+    /// What derivatives are taken along besides the state.
+    pub seed: Cell<Option<Seed>>,
     work: RefCell<Workspace>,
+    /// For accelerations of outputs.
+    pub motion_memory: RefCell<Memory<Dual>>,
     evaluations: Cell<usize>,
 }
 
 /// One evaluation of the equations of motion.
-struct Scratch<R> {
-    memory: Memory<R>,
-    eta: Vec<R>,
-    rate: Vec<R>,
-    accel: Vec<R>,
+pub(super) struct Scratch<R> {
+    pub memory: Memory<R>,
+    pub eta: Vec<R>,
+    pub rate: Vec<R>,
+    pub accel: Vec<R>,
+    pub blocks: Blocks<R>,
     force: Vec<R>,
     external: Vec<R>,
+    /// All forces that are given.
+    pub given: Vec<R>,
     actuator: Vec<R>,
     force_power: R,
     dissipation: R,
@@ -58,8 +73,10 @@ impl<R: Load<f64>> Scratch<R> {
             eta: zeros(n),
             rate: zeros(n),
             accel: zeros(n),
+            blocks: Blocks::default(),
             force: zeros(n),
             external: zeros(n),
+            given: zeros(n),
             actuator: zeros(s),
             force_power: R::ZERO,
             dissipation: R::ZERO,
@@ -69,15 +86,31 @@ impl<R: Load<f64>> Scratch<R> {
 
 /// Numbers of a state: plain ones, or with their derivatives along a direction of states.
 pub(super) trait StateNumber: Load<f64> {
+    /// Whether it has a derivative.
+    const HAS_SLOPE: bool;
     /// Without a derivative.
     fn value(self) -> f64;
+    /// The derivative.
+    fn slope(self) -> f64;
+    /// Both.
+    fn with_slope(value: f64, slope: f64) -> Self;
     /// A force that depends on a position and a rate, by its derivatives.
     fn force(force: f64, by: [f64; 2], on: [Self; 2]) -> Self;
 }
 
 impl StateNumber for f64 {
+    const HAS_SLOPE: bool = false;
+
     fn value(self) -> f64 {
         self
+    }
+
+    fn slope(self) -> f64 {
+        0.0
+    }
+
+    fn with_slope(value: f64, _: f64) -> Self {
+        value
     }
 
     fn force(force: f64, _: [f64; 2], _: [Self; 2]) -> Self {
@@ -86,8 +119,18 @@ impl StateNumber for f64 {
 }
 
 impl StateNumber for Dual {
+    const HAS_SLOPE: bool = true;
+
     fn value(self) -> f64 {
         self.v
+    }
+
+    fn slope(self) -> f64 {
+        self.d
+    }
+
+    fn with_slope(v: f64, d: f64) -> Self {
+        Self { v, d }
     }
 
     fn force(force: f64, by: [f64; 2], on: [Self; 2]) -> Self {
@@ -117,9 +160,16 @@ impl<'a> System<'a> {
             path: settings.path.as_ref(),
             coulomb_rate: settings.coulomb_rate,
             has_damping: evaluator.dissipates(),
+            blocks: excitation
+                .control()
+                .map(|(diagram, _)| ControlRun::new(diagram)),
+            gravity: settings.gravity,
+            motion_memory: RefCell::default(),
             until: Cell::new(f64::INFINITY),
             scratch: RefCell::new(Scratch::new(n, s)),
             along: RefCell::new(Scratch::new(n, s)),
+            holding: RefCell::default(),
+            seed: Cell::new(None),
             work: RefCell::default(),
             evaluations: Cell::new(0),
         }
@@ -137,7 +187,21 @@ impl<'a> System<'a> {
 
     /// Number of entries of a state that its derivative depends on; the integrals follow them.
     pub fn n_active(&self) -> usize {
+        self.first_block_state() + self.n_block_states()
+    }
+
+    /// Where the states of blocks begin.
+    pub fn first_block_state(&self) -> usize {
         2 * self.free.len()
+    }
+
+    fn n_block_states(&self) -> usize {
+        self.blocks.as_ref().map_or(0, |run| run.diagram.n_states())
+    }
+
+    /// States of blocks in a state.
+    pub fn block_states<'x, R>(&self, state: &'x [R]) -> &'x [R] {
+        &state[self.first_block_state()..self.n_active()]
     }
 
     /// Inputs are taken from before this time.
@@ -149,7 +213,10 @@ impl<'a> System<'a> {
     pub fn pack(&self, eta: &[f64], rate: &[f64]) -> State {
         let positions = self.free.iter().map(|&k| eta[k]);
         let rates = self.free.iter().map(|&k| rate[k]);
-        positions.chain(rates).chain([0.0; INTEGRALS]).collect()
+        let blocks = self.blocks.as_ref();
+        let blocks = blocks.map_or(Vec::new(), |run| run.diagram.initial());
+        let motion = positions.chain(rates).chain(blocks);
+        motion.chain([0.0; INTEGRALS]).collect()
     }
 
     /// Status of a configuration.
@@ -195,7 +262,7 @@ impl<'a> System<'a> {
     }
 
     /// Tells every entry of the derivative; false where the model cannot.
-    fn derivative_in<R: StateNumber>(
+    pub(super) fn derivative_in<R: StateNumber>(
         &self,
         time: f64,
         state: &[R],
@@ -210,10 +277,14 @@ impl<'a> System<'a> {
             tell(i, scratch.rate[k]);
             tell(m + i, scratch.accel[k]);
         }
+        for (i, rate) in scratch.blocks.rates.iter().enumerate() {
+            tell(2 * m + i, *rate);
+        }
+        let first = self.n_active();
         let power = scratch.actuator.iter().zip(&scratch.rate);
-        tell(2 * m, power.fold(R::ZERO, |sum, (f, v)| sum + *f * *v));
-        tell(2 * m + 1, scratch.force_power);
-        tell(2 * m + 2, scratch.dissipation);
+        tell(first, power.fold(R::ZERO, |sum, (f, v)| sum + *f * *v));
+        tell(first + 1, scratch.force_power);
+        tell(first + 2, scratch.dissipation);
         true
     }
 
@@ -240,9 +311,15 @@ impl<'a> System<'a> {
     }
 
     /// Evaluates the equations of motion (10.1).
-    fn evaluate<R: StateNumber>(&self, time: f64, state: &[R], scratch: &mut Scratch<R>) -> Status {
+    pub(super) fn evaluate<R: StateNumber>(
+        &self,
+        time: f64,
+        state: &[R],
+        scratch: &mut Scratch<R>,
+    ) -> Status {
         self.unpack(time, state, scratch);
         let time = time.min(self.until.get());
+        self.read_blocks(time, self.block_states(state), scratch, false);
         self.add_point_forces(time, scratch);
         scratch.force.copy_from_slice(&scratch.external);
         scratch.dissipation = R::ZERO;
@@ -261,10 +338,13 @@ impl<'a> System<'a> {
                 by_rate,
             } = drive
             {
-                scratch.actuator[k] = R::force(force, [by_position, by_rate], [position, rate]);
+                scratch.actuator[k] = R::force(force, [by_position, by_rate], [position, rate])
+                    + self.fed_back(k, &scratch.blocks);
                 scratch.force[k] += scratch.actuator[k];
             }
         }
+        self.add_held(&mut scratch.force);
+        scratch.given.copy_from_slice(&scratch.force);
         let motion = [&scratch.eta[..], &scratch.rate];
         let (accel, force) = (&mut scratch.accel, &mut scratch.force);
         let memory = &mut scratch.memory;
@@ -281,7 +361,30 @@ impl<'a> System<'a> {
                 .dissipated_power(&scratch.eta, &scratch.rate, memory);
             scratch.dissipation += power;
         }
+        if self.senses_acceleration() && status < Status::Undefined {
+            self.read_blocks(time, self.block_states(state), scratch, true);
+        }
         status
+    }
+
+    /// Forces that hold a state, and what is varied of them.
+    fn add_held<R: StateNumber>(&self, force: &mut [R]) {
+        for (force, held) in force.iter_mut().zip(&*self.holding.borrow()) {
+            *force += R::load(*held);
+        }
+        if let Some(Seed::Force(k)) = self.seed.get() {
+            force[k] += R::with_slope(0.0, 1.0);
+        }
+    }
+
+    fn senses_acceleration(&self) -> bool {
+        let blocks = self.blocks.as_ref();
+        blocks.is_some_and(|run| {
+            run.diagram
+                .sensors
+                .iter()
+                .any(|s| s.sensed.is_acceleration())
+        })
     }
 
     /// Coulomb friction against a rate; along a path that of all coordinates, projected on it.
@@ -314,9 +417,13 @@ impl<'a> System<'a> {
         scratch.external.fill(R::ZERO);
         scratch.force_power = R::ZERO;
         let n_outputs = self.evaluator.model().layout.outputs.len();
-        let forces: Vec<(usize, Vector3<f64>)> = (0..n_outputs)
-            .filter_map(|o| Some((o, self.excitation.point_force(o, time)?)))
+        let mut forces: Vec<(usize, [R; 3])> = (0..n_outputs)
+            .filter_map(|o| {
+                let force = self.excitation.point_force(o, time)?;
+                Some((o, [0, 1, 2].map(|axis| R::load(force[axis]))))
+            })
             .collect();
+        forces.extend(self.fed_back_at_outputs(&scratch.blocks));
         if forces.is_empty() {
             return;
         }
@@ -329,7 +436,7 @@ impl<'a> System<'a> {
                 continue;
             };
             let [_, velocity, _] = &motion.vectors;
-            for (axis, force) in force.iter().map(|f| R::load(*f)).enumerate() {
+            for (axis, force) in force.into_iter().enumerate() {
                 let row = &motion.jacobian[axis * self.n..(axis + 1) * self.n];
                 for (external, j) in scratch.external.iter_mut().zip(row) {
                     *external += *j * force;
@@ -345,7 +452,7 @@ impl<'a> System<'a> {
         let work = &mut *self.work.borrow_mut();
         self.evaluate(time, state, scratch);
         let (kinetic, potential, _) = self.evaluator.energy(&scratch.eta, &scratch.rate, work)?;
-        let integrals = &state[2 * self.free.len()..];
+        let integrals = &state[self.n_active()..];
         let outputs = self.outputs(scratch, work)?;
         let (s, n) = (self.s, self.n);
         Ok(ReducedInstant {
@@ -356,6 +463,7 @@ impl<'a> System<'a> {
             modal: scratch.eta[s..n].to_vec(),
             modal_rate: scratch.rate[s..n].to_vec(),
             actuator_force: scratch.actuator.clone(),
+            signals: scratch.blocks.signals.clone(),
             outputs,
             energies: ReducedEnergies {
                 kinetic,

@@ -2,6 +2,7 @@
 
 use crate::description::mechanism::{Origin, Source};
 use crate::description::{Fault, FaultKind, Faults};
+use crate::dynamics::control::DiagramFault;
 use crate::dynamics::drives::MotionFault;
 use crate::error::Explain;
 use thiserror::Error;
@@ -59,6 +60,38 @@ pub enum ScenarioFaultKind {
     PathForced,
     #[error("the mechanism has a trajectory, but nothing drives the place on it, `path`")]
     PathNotDriven,
+    #[error(transparent)]
+    Blocks(DiagramFault),
+    #[error(
+        "the mechanism has a trajectory, on which motion alone can be given: sensors and blocks have nothing to act on"
+    )]
+    BlocksOnPath,
+    #[error("{count} sensors and blocks are too many; {limit} are possible")]
+    TooManyBlocks { count: usize, limit: usize },
+    #[error("blocks act {count} times in this run; {limit} are possible")]
+    TooManyActs { count: f64, limit: f64 },
+    #[error("the sensor of an output has no `axis`")]
+    SensorWithoutAxis,
+    #[error("this cannot be measured there")]
+    NoSuchQuantity,
+    #[error(
+        "block `{block}` jumps at instants that depend on the motion, so that it must be sampled"
+    )]
+    OnlySampled { block: String },
+    #[error("`{signal}` depends on the motion and cannot stand for a function of time here")]
+    NotOfTime { signal: String },
+    #[error(
+        "these coefficients do not make a system: sizes do not fit, rows differ in length, or the numerator's degree is the higher one"
+    )]
+    BadSystem,
+    #[error("the lower limit {lower} is not below the upper one, {upper}")]
+    LimitsOutOfOrder { lower: f64, upper: f64 },
+    #[error("a look-up table needs two or more points [input, output] of increasing input")]
+    BadLookup,
+    #[error("{reason}")]
+    BadExpression { reason: String },
+    #[error("the derivative of a continuous controller needs a `filter`, zero or more")]
+    DerivativeWithoutFilter,
     #[error("this makes {count} samples; {limit} are possible")]
     TooManySamples { count: f64, limit: usize },
     #[error("this makes {count} steps; {limit} are possible")]
@@ -109,6 +142,31 @@ impl Explain for ScenarioFault {
             }
             Kind::PathForced | Kind::PathNotDriven => {
                 "give `path` a `motion` or a `velocity`, from 0 to 1, or reduce over the domain: `[override.approximation]` without `trajectory`".into()
+            }
+            Kind::Blocks(fault) => fault.help().into(),
+            Kind::BlocksOnPath => {
+                "reduce over the domain: `[override.approximation]` without `trajectory`".into()
+            }
+            Kind::TooManyBlocks { .. } => "join some: `state_space` holds many filters".into(),
+            Kind::TooManyActs { .. } => "make the `period` longer or the `duration` shorter".into(),
+            Kind::SensorWithoutAxis => "add `axis = \"x\"`, \"y\" or \"z\"".into(),
+            Kind::NoSuchQuantity => {
+                "a coordinate has `position`, `velocity`, `acceleration`; a modal one the first two".into()
+            }
+            Kind::OnlySampled { .. } => "add `sampled = { period = … }`".into(),
+            Kind::NotOfTime { .. } => {
+                "give it to a `force`, a `point_force` or the `input` of a `velocity_feedback`".into()
+            }
+            Kind::BadSystem => {
+                "A is n×n, B n×inputs, C outputs×n, D outputs×inputs; polynomials by falling powers of s".into()
+            }
+            Kind::LimitsOutOfOrder { .. } => "write [lower, upper]".into(),
+            Kind::BadLookup => "write lookup = [[0, 0], [1, 2.5]]".into(),
+            Kind::BadExpression { .. } => {
+                "use the names of `input`, numbers, + - * / ^, parentheses and functions such as sin".into()
+            }
+            Kind::DerivativeWithoutFilter => {
+                "add `filter = \"2 ms\"`, or a `rate_input`, or make the block `sampled`".into()
             }
             Kind::TooManySamples { .. } => "make `step` of `[sampling]` larger".into(),
             Kind::TooManySteps { .. } => {

@@ -3,6 +3,7 @@
 //! The JSON Schema of the format is derived from these types, and their comments are its
 //! descriptions.
 
+use super::format_control::{BlockTable, SensorTable};
 use crate::description::format::{Located, Number, OverrideTable, Scalar, Vector};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,6 +35,12 @@ pub struct ScenarioFile {
     /// Forces at output points.
     #[serde(default)]
     pub point_force: Vec<Located<PointForceTable>>,
+    /// What is measured.
+    #[serde(default)]
+    pub sensor: Vec<Located<SensorTable>>,
+    /// Controllers, filters, references.
+    #[serde(default)]
+    pub block: Vec<Located<BlockTable>>,
     /// What is wanted; default: position and deflection of all outputs of the mechanism.
     #[serde(default)]
     pub output: Vec<Located<OutputTable>>,
@@ -179,6 +186,9 @@ pub struct FullTable {
     pub tolerance: Option<Scalar>,
     /// Spectral radius at infinite frequency, from 0 to 1; default 0.8.
     pub spectral_radius: Option<Scalar>,
+    /// Accelerations are found anew where sampled blocks act; without that the order falls to one;
+    /// default: true.
+    pub restart: Option<bool>,
 }
 
 /// Integration of the reduced model.
@@ -203,16 +213,39 @@ pub enum MethodName {
     Implicit,
 }
 
-/// A function of time: a number, one table, or a list of tables, which are added.
+/// A function of time: a number, the name of a sensor or block, one table, or a list of these, which are
+/// added.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
 pub enum SignalWritten {
-    /// A constant.
+    /// A constant, or a name.
     Number(Number),
     /// One function.
     Table(Box<SignalTable>),
     /// A sum of functions.
-    List(Vec<Located<SignalTable>>),
+    List(Vec<Located<SignalPart>>),
+}
+
+/// One of several functions that are added.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
+pub enum SignalPart {
+    /// A constant, or a name.
+    Number(Number),
+    /// A function.
+    Table(Box<SignalTable>),
+}
+
+impl<'de> Deserialize<'de> for SignalPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match SignalWritten::deserialize(deserializer)? {
+            SignalWritten::Number(number) => Ok(Self::Number(number)),
+            SignalWritten::Table(table) => Ok(Self::Table(table)),
+            SignalWritten::List(_) => {
+                Err(serde::de::Error::custom("a list inside a list of signals"))
+            }
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for SignalWritten {
@@ -222,7 +255,7 @@ impl<'de> Deserialize<'de> for SignalWritten {
             type Value = SignalWritten;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a number, a table or a list of tables")
+                out.write_str("a number, a name, a table or a list of these")
             }
 
             fn visit_f64<E>(self, value: f64) -> Result<SignalWritten, E> {

@@ -3,9 +3,12 @@
 //! [`load`] reads a scenario and its mechanism. Diagnostics of both point into the files; a
 //! scenario's own text comes after those of the mechanism among the sources.
 
+mod blocks;
 mod driven;
 mod fault;
 mod format;
+mod format_control;
+mod laws;
 mod resolve;
 mod settings;
 mod signals;
@@ -16,10 +19,13 @@ pub use driven::{DrivenCoordinate, DrivenKind};
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 
 use super::drives::Drives;
+use super::excitation::Excitation;
 use super::full::{FullSettings, Initial};
 use super::reduced::ReducedSettings;
 use crate::description::mechanism::{Mechanism, Origin, Source};
-use crate::description::{Fault, FaultKind, Overrides, parse_with, read, read_up_to, schema};
+use crate::description::{
+    Fault, FaultKind, Overrides, parse_with, read, read_named, read_up_to, schema,
+};
 use format::ScenarioFile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -98,6 +104,14 @@ pub struct Scenario {
     pub sources: Vec<Source>,
 }
 
+impl Scenario {
+    /// Number of the sensor or block output of this name among the signals of an instant.
+    pub fn signal(&self, name: &str) -> Option<usize> {
+        let (diagram, _) = self.drives.control()?;
+        diagram.signal_names().iter().position(|n| n == name)
+    }
+}
+
 /// JSON Schema of the scenario format, derived from the types that read it.
 pub fn scenario_schema() -> serde_json::Value {
     schemars::schema_for!(ScenarioFile).to_value()
@@ -153,7 +167,7 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioFaults> {
     let mechanism = parse_with(
         &bytes,
         &mechanism_path.display().to_string(),
-        &|include: &Path| read(&inner.join(include)),
+        &|include: &Path| read_named(&inner.join(include)),
         &overrides,
     )?;
     let own = mechanism.sources.len() - 1;

@@ -2,7 +2,9 @@
 
 use super::driven::{DrivenCoordinate, DrivenKind, driven};
 use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
-use super::format::{AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile};
+use super::format::{
+    AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile, SignalWritten,
+};
 use super::{Axes, OutputRequest, Quantity, Scenario};
 use crate::description::elaborate::context::{Context, Scope};
 use crate::description::format::{Located, OverrideTable, Scalar};
@@ -10,6 +12,7 @@ use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
 use crate::description::parameters::Parameters;
 use crate::description::quantity::Dimension;
 use crate::description::{FaultKind, Resolver};
+use crate::dynamics::control::{Diagram, Feedback, Place, Term};
 use crate::dynamics::drives::{Actuator, Drives, PointForce};
 use crate::dynamics::reduced::{Method, ReducedSettings};
 use crate::dynamics::signal::Signal;
@@ -32,6 +35,10 @@ pub(super) struct Reader<'a> {
     pub(super) own: Vec<ScenarioFault>,
     /// How long the scenario lasts (s).
     pub(super) duration: f64,
+    /// Names of sensors and outputs of blocks.
+    pub(super) signals: Vec<String>,
+    /// Forces that blocks give.
+    feedback: Vec<Feedback>,
 }
 
 impl Reader<'_> {
@@ -76,7 +83,17 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown(&mut self, written: &Located<String>, what: &'static str, known: Vec<String>) {
+    /// Checks the spelling of a name.
+    pub(super) fn name(&mut self, name: &Located<String>) -> bool {
+        self.context.name(&self.scope, name)
+    }
+
+    pub(super) fn unknown(
+        &mut self,
+        written: &Located<String>,
+        what: &'static str,
+        known: Vec<String>,
+    ) {
         let _: Option<()> =
             self.context
                 .unknown(&self.scope, &written.span, what, &written.value, known);
@@ -116,12 +133,15 @@ pub(super) fn resolve(
         sources: mechanism.sources.clone(),
         own: Vec::new(),
         duration: 1.0,
+        signals: Vec::new(),
+        feedback: Vec::new(),
     };
     let duration = reader.positive(&file.duration, Dimension::TIME, "`duration`");
     // Faults of everything else do not depend on how long it lasts.
     let span = duration.unwrap_or(1.0);
     reader.duration = span;
     let coordinates = driven(&mechanism);
+    let diagram = reader.diagram(file, &mechanism);
     let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
     let outputs = reader.outputs(&file.output, &mechanism);
@@ -134,10 +154,12 @@ pub(super) fn resolve(
     let initial = actuators
         .as_ref()
         .and_then(|actuators| reader.initial(file, &coordinates, actuators, span));
+    reader.check_feedback(file, &diagram);
     let Reader {
         context,
         sources,
         own,
+        feedback,
         ..
     } = reader;
     let mut faults: Vec<ScenarioFault> = context.faults.into_iter().map(Into::into).collect();
@@ -151,13 +173,17 @@ pub(super) fn resolve(
                 *start = *theta;
             }
         }
-        let drives = Drives::new(actuators, forces?, duration).ok()?;
+        let mut drives = Drives::new(actuators, forces?, duration).ok()?;
+        if let Some(diagram) = diagram? {
+            drives = drives.with_control(diagram, feedback, duration);
+        }
         let mut reduced = ReducedSettings::new(duration, tolerance?);
         reduced.method = match file.reduced.method {
             MethodName::Explicit => Method::Explicit,
             MethodName::Implicit => Method::Implicit,
         };
         reduced.instants.clone_from(&instants);
+        reduced.gravity = mechanism.gravity;
         reduced.coulomb = mechanism.coordinates.iter().map(|c| c.coulomb).collect();
         let mut full = full?;
         full.instants.clone_from(&instants);
@@ -214,7 +240,7 @@ impl Reader<'_> {
                 complete = false;
                 continue;
             }
-            let Some(actuator) = self.actuator(drive, coordinate) else {
+            let Some(actuator) = self.actuator(drive, coordinate, k) else {
                 complete = false;
                 continue;
             };
@@ -266,6 +292,7 @@ impl Reader<'_> {
         &mut self,
         drive: &Located<DriveTable>,
         coordinate: &DrivenCoordinate,
+        place: usize,
     ) -> Option<Actuator> {
         let (position, force) = coordinate.kind.dimensions();
         let rate = position.over(Dimension::TIME);
@@ -283,7 +310,9 @@ impl Reader<'_> {
                 velocity: None,
                 velocity_feedback: None,
                 ..
-            } => self.signal(signal, Some(force)).map(Actuator::Force),
+            } => self
+                .fed_force(signal, Some(force), Place::Coordinate(place), 1.0)
+                .map(Actuator::Force),
             DriveTable {
                 motion: Some(ref signal),
                 force: None,
@@ -311,10 +340,13 @@ impl Reader<'_> {
             } => {
                 let gain = self.value(&table.gain, None);
                 let input_gain = self.value_or(&table.input_gain, None, 1.0);
-                let input = self.signal(&table.input, None);
+                let (gain, input_gain) = (gain?, input_gain?);
+                let factor = gain * input_gain;
+                let at = Place::Coordinate(place);
+                let input = self.fed_force(&table.input, None, at, factor);
                 Some(Actuator::VelocityFeedback {
-                    gain: gain?,
-                    input_gain: input_gain?,
+                    gain,
+                    input_gain,
                     input: input?,
                 })
             }
@@ -341,7 +373,8 @@ impl Reader<'_> {
             let direction =
                 self.context
                     .direction(&self.scope, &written.direction, "the direction");
-            let force = self.signal(&written.force, Some(Dimension::FORCE));
+            let at = Place::Output(output.unwrap_or(0), direction.unwrap_or_default());
+            let force = self.fed_force(&written.force, Some(Dimension::FORCE), at, 1.0);
             forces.push((|| {
                 Some(PointForce {
                     output: output?,
@@ -353,7 +386,41 @@ impl Reader<'_> {
         forces.into_iter().collect()
     }
 
-    fn output(&mut self, written: &Located<String>, mechanism: &Mechanism) -> Option<usize> {
+    /// A function of time; sensors and blocks that are added to it become forces at a place.
+    fn fed_force(
+        &mut self,
+        written: &Located<SignalWritten>,
+        dimension: Option<Dimension>,
+        place: Place,
+        factor: f64,
+    ) -> Option<Signal> {
+        let (signal, terms) = self.fed_signal(written, dimension)?;
+        let feedback = terms.into_iter().map(|term| Feedback {
+            place,
+            term: Term {
+                weight: factor * term.weight,
+                ..term
+            },
+        });
+        self.feedback.extend(feedback);
+        Some(signal)
+    }
+
+    /// Forces must not depend on accelerations of the same instant.
+    fn check_feedback(&mut self, file: &ScenarioFile, diagram: &Option<Option<Diagram>>) {
+        if let Some(Some(diagram)) = diagram
+            && let Err(fault) = diagram.check_feedback(&self.feedback)
+        {
+            let span = file.drive.first().map_or(0..0, |drive| drive.span.clone());
+            self.own_fault(&span, ScenarioFaultKind::Blocks(fault));
+        }
+    }
+
+    pub(super) fn output(
+        &mut self,
+        written: &Located<String>,
+        mechanism: &Mechanism,
+    ) -> Option<usize> {
         let names = mechanism.outputs.iter().map(|o| &o.name);
         let found = names.clone().position(|n| *n == written.value);
         if found.is_none() {

@@ -70,6 +70,7 @@ impl Reader<'_> {
         if let Some(radius) = radius? {
             settings.spectral_radius = radius;
         }
+        settings.restart_at_samples = table.restart.unwrap_or(true);
         Some(settings)
     }
 

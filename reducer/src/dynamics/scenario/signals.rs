@@ -2,15 +2,16 @@
 
 use super::fault::{ScenarioFault, ScenarioFaultKind};
 use super::format::{
-    BangBangTable, ChirpTable, EndsName, SignalTable, SignalWritten, SineTable, SpinUpTable,
-    StepTable, TableTable, WayTable,
+    BangBangTable, ChirpTable, EndsName, SignalPart, SignalTable, SignalWritten, SineTable,
+    SpinUpTable, StepTable, TableTable, WayTable,
 };
 use super::resolve::Reader;
 use super::table;
 use crate::description::FaultKind;
-use crate::description::format::{Located, Scalar};
+use crate::description::format::{Located, Number, Scalar};
 use crate::description::mechanism::{Origin, Source};
 use crate::description::quantity::Dimension;
+use crate::dynamics::control::Term;
 use crate::dynamics::signal::Signal;
 use crate::dynamics::spline::Ends;
 use std::ops::Range;
@@ -24,23 +25,62 @@ impl Reader<'_> {
         written: &Located<SignalWritten>,
         dimension: Option<Dimension>,
     ) -> Option<Signal> {
-        match &written.value {
+        let (signal, terms) = self.fed_signal(written, dimension)?;
+        if let Some(term) = terms.first() {
+            let signal = self.signals[term.signal].clone();
+            self.own_fault(&written.span, ScenarioFaultKind::NotOfTime { signal });
+            return None;
+        }
+        Some(signal)
+    }
+
+    /// A function of time and multiples of sensors and blocks, which are added.
+    pub(super) fn fed_signal(
+        &mut self,
+        written: &Located<SignalWritten>,
+        dimension: Option<Dimension>,
+    ) -> Option<(Signal, Vec<Term>)> {
+        let mut terms = Vec::new();
+        let signal = match &written.value {
             SignalWritten::Number(number) => {
-                let scalar = Located {
-                    span: written.span.clone(),
-                    value: number.clone(),
-                };
-                self.value(&scalar, dimension).map(Signal::Constant)
+                self.number_or_name(number, &written.span, dimension, &mut terms)
             }
             SignalWritten::Table(table) => self.one(table, &written.span, dimension),
             SignalWritten::List(parts) => {
                 let parts: Vec<_> = parts
                     .iter()
-                    .map(|part| self.one(&part.value, &part.span, dimension))
+                    .map(|part| match &part.value {
+                        SignalPart::Number(number) => {
+                            self.number_or_name(number, &part.span, dimension, &mut terms)
+                        }
+                        SignalPart::Table(table) => self.one(table, &part.span, dimension),
+                    })
                     .collect();
                 parts.into_iter().collect::<Option<_>>().map(Signal::Sum)
             }
+        };
+        Some((signal?, terms))
+    }
+
+    /// A constant; or the name of a sensor or block, which goes to the terms.
+    fn number_or_name(
+        &mut self,
+        number: &Number,
+        span: &Range<usize>,
+        dimension: Option<Dimension>,
+        terms: &mut Vec<Term>,
+    ) -> Option<Signal> {
+        if let Number::Expression(text) = number
+            && let Some(term) = self.term(text)
+        {
+            terms.push(term);
+            return Some(Signal::Constant(0.0));
         }
+        let scalar = Located {
+            span: span.clone(),
+            value: number.clone(),
+        };
+        self.value(&scalar, dimension).map(Signal::Constant)
     }
 
     fn one(

@@ -36,16 +36,9 @@ impl BeamElement {
         out
     }
 
-    /// Stress of a small motion of both nodes, undeformed.
-    pub fn stress(&self, motion: &super::Vector12) -> Vector6 {
-        self.rigidity
-            .component_mul(&(self.strain_operator * motion))
-    }
-
-    /// Forces on the nodes of a strain, undeformed.
-    pub fn forces_of(&self, strain: &Vector6) -> super::Vector12 {
-        self.strain_operator
-            .tr_mul(&self.rigidity.component_mul(strain))
+    /// Stress of a small strain.
+    pub fn stress(&self, strain: &Vector6) -> Vector6 {
+        self.rigidity.component_mul(strain)
     }
 
     /// Second derivatives of the mass with respect to the components of d, in the order of

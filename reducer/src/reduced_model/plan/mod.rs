@@ -47,6 +47,7 @@ struct Parts<'a> {
     components: &'a ComponentLists,
     tree: Cow<'a, [TreeNode]>,
     boxes: Vec<&'a BoxModel>,
+    waves: Vec<bool>,
 }
 
 /// A model in the order in which it is evaluated.
@@ -79,6 +80,8 @@ pub struct Plan {
     pub factor_places: Vec<[u8; 2]>,
     /// Of every row of that factor: where its columns that may differ from zero end.
     pub factor_ends: Vec<u8>,
+    /// In which θ the functions are waves; empty where in none.
+    pub waves: Vec<bool>,
     domain: DomainNumbers,
     held: HeldNumbers,
 }
@@ -110,6 +113,7 @@ impl Plan {
             components: &model.components,
             tree: Cow::Borrowed(&model.tree),
             boxes: model.boxes.iter().collect(),
+            waves: model.waves(),
         };
         Self::of_parts(parts, purpose)
     }
@@ -151,6 +155,7 @@ impl Plan {
             components,
             tree: Cow::Owned(vec![TreeNode::Leaf { index: 0 }]),
             boxes: vec![&whole],
+            waves: vec![false; layout.n_rigid],
         };
         Self::of_parts(parts, Purpose::Code)
     }
@@ -164,6 +169,10 @@ impl Plan {
         let direct = model.form == ModelForm::Direct;
         let energies = !direct || purpose != Purpose::Code;
         let lists = &model.components;
+        let waves = match model.waves.contains(&true) {
+            true => std::mem::take(&mut model.waves),
+            false => Vec::new(),
+        };
         let mut table = |output: bool, gradients: bool| {
             let of_table = |c: &Component| c.is_output() == output;
             let used = |c: &Component| of_table(c) && (energies || !c.facts().is_energy);
@@ -185,7 +194,8 @@ impl Plan {
                 constants: &constants,
                 n_rigid: layout.n_rigid,
                 gradients,
-                powers: purpose != Purpose::Trial,
+                powers: purpose != Purpose::Trial && waves.is_empty(),
+                in_pairs: !waves.is_empty(),
             };
             build.table(&tables, &mut entries)
         };
@@ -214,6 +224,7 @@ impl Plan {
             factor_places,
             factor_ends,
             entries,
+            waves,
             domain: DomainNumbers::new(layout),
             held: HeldNumbers::new(layout),
         }
@@ -240,11 +251,15 @@ impl Plan {
         self.boxes.len() / (2 * self.n_rigid)
     }
 
-    /// Degrees that the basis must hold, at least two.
+    /// Degrees that the basis must hold, at least two; with waves an odd number.
     pub fn degrees(&self) -> usize {
         let shapes = self.tables().flat_map(|t| &t.shapes);
         let most = shapes.map(|[.., degree]| *degree as usize + 1).max();
-        most.unwrap_or(2).max(2)
+        match (most.unwrap_or(2).max(2), self.waves.is_empty()) {
+            (most, true) => most,
+            // Cosines and sines come in pairs.
+            (most, false) => (most / 2) * 2 + 1,
+        }
     }
 
     /// An output's elastic rotation is stored.
@@ -282,6 +297,7 @@ impl Plan {
             theta_min: &domain.lower,
             theta_max: &domain.upper,
             periodic: &domain.periodic,
+            waves: &self.waves,
             inequalities: &domain.inequalities,
             finder: self.finder(),
             boxes: &self.boxes,

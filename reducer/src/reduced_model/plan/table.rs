@@ -56,6 +56,8 @@ pub(super) struct Build<'a> {
     pub gradients: bool,
     /// Powers may be taken.
     pub powers: bool,
+    /// Degrees come in pairs, as cosines and sines do.
+    pub in_pairs: bool,
 }
 
 impl Build<'_> {
@@ -151,7 +153,7 @@ impl Build<'_> {
     fn fill_values(&self, out: &mut PlanTable, tables: &[&Table], kept: &[usize]) {
         let (mut lists, mut known) = (Vec::new(), BTreeMap::new());
         for table in tables {
-            let list = TermList::new(&table.terms, self.n_rigid);
+            let list = TermList::new(&table.terms, self.n_rigid, self.in_pairs);
             let rows = list.rows.clone();
             out.n_terms = out.n_terms.max(rows.len());
             let order = place(list, &mut known, &mut lists);
@@ -159,7 +161,7 @@ impl Build<'_> {
                 .push([out.coefficients.len() as u32, order as u32]);
             out.add_rows(&rows, table, self.stored.len(), kept);
         }
-        out.common = Common::new(&lists, &out.places);
+        out.common = Common::new(&lists, &out.places).filter(|_| !self.in_pairs);
         for list in &lists {
             let first = out.products.len();
             out.products

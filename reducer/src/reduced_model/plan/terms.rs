@@ -19,8 +19,12 @@ pub(super) struct TermList {
 
 impl TermList {
     /// The list that holds the given terms of `s` coordinates, and what their products need.
-    pub fn new(terms: &[Vec<u8>], s: usize) -> Self {
-        let largest = terms.iter().flatten().max().copied().unwrap_or(0);
+    /// Degrees come in pairs where functions are waves.
+    pub fn new(terms: &[Vec<u8>], s: usize, in_pairs: bool) -> Self {
+        let mut largest = terms.iter().flatten().max().copied().unwrap_or(0);
+        if in_pairs {
+            largest = largest.next_multiple_of(2);
+        }
         let mut rows = vec![vec![0; s]];
         rows.extend((1..=largest).flat_map(|d| (0..s).map(move |k| single(d, k, s))));
         let mut mixed = BTreeSet::new();
@@ -75,7 +79,7 @@ mod tests {
     #[test]
     fn products_have_factors_before_them() {
         // x²y²z alone needs x, y and z up to degree 2, and x²y².
-        let list = TermList::new(&[vec![2, 2, 1]], 3);
+        let list = TermList::new(&[vec![2, 2, 1]], 3, false);
         assert_eq!(list.degree, 2);
         assert_eq!(list.rows.len(), 7 + 2);
         for (row, &(left, right)) in list.rows[7..].iter().zip(&list.products) {
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_table_without_terms_has_a_constant() {
-        let list = TermList::new(&[], 2);
+        let list = TermList::new(&[], 2, false);
         assert_eq!((list.rows, list.products), (vec![vec![0, 0]], vec![]));
     }
 }

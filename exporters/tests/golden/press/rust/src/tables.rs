@@ -44,6 +44,7 @@ static MODEL: Model<'static, Real> = Model {
     theta_min: &crate::THETA_MIN,
     theta_max: &crate::THETA_MAX,
     periodic: &[false],
+    waves: &[],
     inequalities: &[],
     finder: Finder::Single,
     boxes: &BOXES,
@@ -85,6 +86,8 @@ static MODEL: Model<'static, Real> = Model {
         &MASS_FACTOR,
         // Entries (i, j) of U_k, which eta_k multiplies.
         &MASS_SLOPE,
+        // Entries (i, j) of B per eta_k eta_l, l >= k.
+        &RATE_SCALE,
         // Entries (i, j) of L, K = L L^T.
         &STIFFNESS_FACTOR,
         // Entries (i, j) of the factor of D.
@@ -93,6 +96,8 @@ static MODEL: Model<'static, Real> = Model {
         &MASS,
         // Entries h_ijk, k >= j.
         &GYROSCOPIC,
+        // Second derivatives of M_ij by eta_k and eta_l, j >= i, l >= k.
+        &MASS_CURVATURE,
         // Entries (i, j) of K, j >= i.
         &STIFFNESS,
         // Entries (i, j) of D, j >= i.
@@ -107,12 +112,16 @@ static MODEL: Model<'static, Real> = Model {
         &GRAVITY_POTENTIAL,
         // Force on coordinate i per unit of gravity along axis k.
         &GRAVITY_FORCE,
+        // Entries (i, j) of the stiffness per unit of gravity along axis k, j >= i.
+        &GRAVITY_STIFFNESS,
         // Axis i of the position of output k.
         &POSITION,
         // Entry i of the quaternion of output k.
         &QUATERNION,
         // Row i of output k per modal coordinate j.
         &AMPLITUDE,
+        // Axis i of the position of output k per eta_j eta_l, l >= j.
+        &POSITION_CURVATURE,
         // Displacement of loaded dof i per coordinate j.
         &LOAD_MAP,
     ],
@@ -201,6 +210,10 @@ static MASS_SLOPE: [Entry; 2] = [
     entry(8, [0, 0, 1, 0])
 ];
 
+static RATE_SCALE: [Entry; 0] = [
+
+];
+
 static STIFFNESS_FACTOR: [Entry; 1] = [
     entry(4, [1, 1, 0, 0])
 ];
@@ -214,6 +227,10 @@ static MASS: [Entry; 0] = [
 ];
 
 static GYROSCOPIC: [Entry; 0] = [
+
+];
+
+static MASS_CURVATURE: [Entry; 0] = [
 
 ];
 
@@ -245,6 +262,10 @@ static GRAVITY_FORCE: [Entry; 0] = [
 
 ];
 
+static GRAVITY_STIFFNESS: [Entry; 0] = [
+
+];
+
 static POSITION: [Entry; 3] = [
     entry(0, [0, 0, 0, 0]),
     entry(1, [1, 0, 0, 0]),
@@ -263,6 +284,10 @@ static AMPLITUDE: [Entry; 4] = [
     entry(7, [1, 1, 0, 0]),
     entry(8, [3, 1, 0, 0]),
     entry(9, [5, 1, 0, 0])
+];
+
+static POSITION_CURVATURE: [Entry; 0] = [
+
 ];
 
 static LOAD_MAP: [Entry; 0] = [

@@ -17,8 +17,12 @@ mod motion;
 mod number;
 mod parameters;
 mod polynomials;
+mod scaling;
 mod scratch;
+mod tangent;
+mod trigonometry;
 mod values;
+mod waves;
 
 pub use coefficients::{coefficients, Coefficients};
 pub use dynamics::{forward_dynamics, inverse_dynamics, outputs, state_derivative, step};

@@ -1,10 +1,9 @@
-//! Lowest natural frequencies and modes of the constrained model.
+//! Lowest natural frequencies and modes of a mass and a compliance.
 //!
 //! Block Krylov iteration with the static compliance S in the inner product of the mass: the
 //! largest eigenvalues of S·M are 1/ω². Full reorthogonalisation keeps it stable; a block finds
 //! multiple frequencies; when the space is exhausted all finite modes have been found.
 
-use super::ModesError;
 use crate::linalg::symmetric_eigen;
 use faer::Mat;
 
@@ -34,18 +33,22 @@ impl NaturalModes {
     }
 }
 
+/// The projected eigenvalue problem has no solution: something in it is not a number.
+#[derive(Debug, Clone, Copy)]
+pub struct NoSpectrum;
+
 /// Static motions for given forces.
-pub type Compliance<'a> = dyn Fn(&Mat<f64>) -> Result<Mat<f64>, ModesError> + 'a;
+pub type Compliance<'a, E> = dyn Fn(&Mat<f64>) -> Result<Mat<f64>, E> + 'a;
 
 /// The lowest `count` modes (fewer where the model has fewer).
 ///
 /// `compliance` maps forces to static motions that satisfy all constraints; `mass` applies M.
-pub fn lowest_modes(
+pub fn lowest_modes<E: From<NoSpectrum>>(
     n: usize,
     count: usize,
     mass: &dyn Fn(&Mat<f64>) -> Mat<f64>,
-    compliance: &Compliance<'_>,
-) -> Result<NaturalModes, ModesError> {
+    compliance: &Compliance<'_, E>,
+) -> Result<NaturalModes, E> {
     let block = count.clamp(1, 8);
     let mut basis = KrylovBasis::new(n);
     let mut next = compliance(&mass(&start_block(n, block)))?;
@@ -63,7 +66,7 @@ pub fn lowest_modes(
         basis.project(&images);
         next = images;
     }
-    basis.ritz_modes(count, true)
+    Ok(basis.ritz_modes(count, true)?)
 }
 
 /// Fixed pseudo-random numbers in [−1, 1] (splitmix64).
@@ -219,8 +222,8 @@ impl KrylovBasis {
         self.shapes(&values, &vectors, count, false).ok()
     }
 
-    fn ritz_modes(&self, count: usize, complete: bool) -> Result<NaturalModes, ModesError> {
-        let (values, vectors) = self.ritz().ok_or(ModesError::EigenproblemFailed)?;
+    fn ritz_modes(&self, count: usize, complete: bool) -> Result<NaturalModes, NoSpectrum> {
+        let (values, vectors) = self.ritz().ok_or(NoSpectrum)?;
         self.shapes(&values, &vectors, count, complete)
     }
 
@@ -230,7 +233,7 @@ impl KrylovBasis {
         vectors: &Mat<f64>,
         count: usize,
         complete: bool,
-    ) -> Result<NaturalModes, ModesError> {
+    ) -> Result<NaturalModes, NoSpectrum> {
         let m = self.n_projected;
         let largest = values.last().copied().unwrap_or(0.0);
         let kept: Vec<usize> = (0..m)

@@ -1,0 +1,244 @@
+//! `stiffening = true`: stored models of mechanisms that move fast, against independent results, the full model
+//! and conservation of energy.
+
+use crate::support::{Random, read, root};
+use reducer::approximation::{SampleDatabase, Silent};
+use reducer::description;
+use reducer::pipeline;
+use reducer::reduced_model::{Evaluator, Parameters, ReducedModel, Status, Workspace};
+use reducer::sampling::MechanismModel;
+use serde_json::Value;
+use std::f64::consts::TAU;
+
+fn stored(text: &str) -> ReducedModel {
+    let mechanism = description::parse(text, "test.toml", &|path| description::read(path))
+        .unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+    let local = MechanismModel::new(&mechanism).expect("a mechanism");
+    let mut database = SampleDatabase::in_memory();
+    pipeline::reduce(&local, &mechanism.approximation, &Silent, &mut database)
+        .expect("a model")
+        .0
+}
+
+fn link(modes: &str, more: &str) -> String {
+    let text = read("data/one_link.toml");
+    let from = "internal_modes = { in_plane = \"xy\", count = 3 }";
+    assert!(text.contains(from));
+    let text = text.replace(
+        from,
+        &format!("internal_modes = {modes}\nstiffening = true"),
+    );
+    // Outputs show what is measured here, and payloads move with them.
+    let outputs = "\n[approximation]\ntolerances = { outputs = 1e-10 }\n";
+    text.replace("elements = 16", "elements = 24") + outputs + more
+}
+
+/// Accelerations of modal coordinates for a motion of the first coordinate.
+fn modal_acceleration(evaluator: &Evaluator, eta: &[f64], rate: &[f64], push: f64) -> Vec<f64> {
+    let n = eta.len();
+    let mut prescribed = vec![false; n];
+    prescribed[0] = true;
+    let (mut accel, mut force) = (vec![0.0; n], vec![0.0; n]);
+    accel[0] = push;
+    let mut work = Workspace::default();
+    let status = evaluator
+        .hybrid_dynamics(eta, rate, &prescribed, &mut accel, &mut force, &mut work)
+        .expect("sizes");
+    assert!(status < Status::Undefined, "{status:?}");
+    accel
+}
+
+/// Largest deflection of the tip in the axes of the hub, the instant, and the largest shortening.
+fn spin_up(count: usize) -> [f64; 3] {
+    let model = stored(&link(
+        &format!("{{ in_plane = \"xy\", count = {count} }}"),
+        "",
+    ));
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let n = evaluator.n();
+    let (top, duration) = (4.0, 15.0);
+    let w = TAU / duration;
+    let motion = |t: f64| {
+        [
+            top / duration * (0.5 * t * t + ((w * t).cos() - 1.0) / (w * w)),
+            top / duration * (t - (w * t).sin() / w),
+            top / duration * (1.0 - (w * t).cos()),
+        ]
+    };
+    let slope = |t: f64, x: &[f64]| {
+        let [angle, spin, push] = motion(t);
+        let (mut eta, mut rate) = (x[..n].to_vec(), x[n..].to_vec());
+        (eta[0], rate[0]) = (angle, spin);
+        let accel = modal_acceleration(&evaluator, &eta, &rate, push);
+        [rate, accel].concat()
+    };
+    let (mut x, h, mut out) = (vec![0.0; 2 * n], 2e-3, [0.0_f64; 3]);
+    let mut work = Workspace::default();
+    for step in 0..(duration / h) as usize {
+        let t = step as f64 * h;
+        let moved =
+            |k: &[f64], by: f64| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + by * k).collect() };
+        let k1 = slope(t, &x);
+        let k2 = slope(t + 0.5 * h, &moved(&k1, 0.5 * h));
+        let k3 = slope(t + 0.5 * h, &moved(&k2, 0.5 * h));
+        let k4 = slope(t + h, &moved(&k3, h));
+        for i in 0..2 * n {
+            x[i] += h / 6.0 * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i]);
+        }
+        let mut eta = x[..n].to_vec();
+        eta[0] = motion(t + h)[0];
+        let (tips, _) = evaluator
+            .outputs(&eta, &vec![0.0; n], &mut work)
+            .expect("sizes");
+        let tip = tips[0].position;
+        let (sin, cos) = eta[0].sin_cos();
+        let aside = (cos * tip.y - sin * tip.x).abs();
+        if aside > out[0] {
+            out = [aside, t + h, out[2]];
+        }
+        out[2] = out[2].max(8.0 - (cos * tip.x + sin * tip.y));
+    }
+    out
+}
+
+/// Expected: independent prototypes; the full model in Exudyn deflects by 0.5336 m at 6.76 s and shortens by
+/// 0.02046 m.
+#[test]
+fn a_spun_up_link_deflects_and_shortens_as_independent_prototypes_do() {
+    for (count, deflection) in [(1, 0.5378), (2, 0.5337), (3, 0.5343)] {
+        let [found, instant, shortening] = spin_up(count);
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{count} modes: {found:.5} m at {instant:.2} s, {shortening:.5} m");
+        }
+        assert!(
+            (found - deflection).abs() < 5e-4,
+            "{count} modes: {found} m"
+        );
+        if count == 3 {
+            assert!((instant - 6.77).abs() < 0.05, "{instant} s");
+            assert!((shortening / 0.02046 - 1.0).abs() < 0.02, "{shortening} m");
+        }
+    }
+}
+
+/// Frequencies while the hub turns, both planes; Ritz values of an independent calculation.
+#[test]
+fn a_rotating_cantilever_has_the_frequencies_of_a_ritz_model() {
+    let text = std::fs::read_to_string(root("data/reference/second_order.json")).expect("a file");
+    let all: Value = serde_json::from_str(&text).expect("JSON");
+    let reference = &all["rotating_cantilever"];
+    let unit = reference["parameters"]["time_unit_sqrt_mu_L4_over_EI"].as_f64();
+    let unit = unit.expect("a number");
+    for (side, key) in [
+        ("in_plane", "ritz_lag_nondimensional"),
+        ("out_of_plane", "ritz_flap_nondimensional"),
+    ] {
+        for count in [3, 5] {
+            let model = stored(&link(
+                &format!("{{ {side} = \"xy\", count = {count} }}"),
+                "",
+            ));
+            let evaluator = Evaluator::new(&model).expect("valid");
+            for row in reference["rows"].as_array().expect("rows") {
+                let spin = row["Omega_rad_s"].as_f64().expect("a number");
+                let found = evaluator
+                    .loaded_frequencies_hz(&[0.4], &[spin], &[0.0], &mut Workspace::default())
+                    .expect("sizes")
+                    .expect("straight");
+                let expected = row[key][count.to_string()].as_array().expect("a list");
+                for (found, expected) in found.iter().zip(expected) {
+                    let error = found * TAU * unit / expected.as_f64().expect("a number") - 1.0;
+                    if std::env::var("SHOW").is_ok() {
+                        eprintln!("{side} {count} modes at {spin:.3}: {error:.1e}");
+                    }
+                    assert!(error.abs() < 1e-3, "{side} {count} at {spin}: {error:.1e}");
+                }
+            }
+        }
+    }
+}
+
+/// Energy of a mechanism that turns by itself, with deflections of some per cent.
+fn drift(text: &str, spin: f64, push: f64, payload: f64) -> f64 {
+    let model = stored(text);
+    let parameters = Parameters {
+        payload_mass: vec![payload],
+        gravity: [0.0, -2.0, 0.0],
+        ..Parameters::nominal(&model.layout)
+    };
+    let evaluator = Evaluator::new(&model)
+        .expect("valid")
+        .with_parameters(parameters)
+        .expect("sizes");
+    let n = evaluator.n();
+    let mut work = Workspace::default();
+    let mut x = vec![0.0; 2 * n];
+    let s = evaluator.n_rigid();
+    for k in 0..s {
+        x[n + k] = spin * (1.0 - 0.6 * k as f64);
+    }
+    x[n + s] = push;
+    let energy = |x: &[f64], work: &mut Workspace| {
+        let (kinetic, potential, _) = evaluator.energy(&x[..n], &x[n..], work).expect("sizes");
+        kinetic + potential
+    };
+    let first = energy(&x, &mut work);
+    let h = 5e-4;
+    let mut worst = 0.0_f64;
+    for step in 0..20_000 {
+        let status = evaluator
+            .step(&mut x, &vec![0.0; n], h, &mut work)
+            .expect("sizes");
+        assert!(status < Status::Undefined, "{status:?} after {step} steps");
+        if step % 100 == 0 {
+            worst = worst.max((energy(&x, &mut work) / first - 1.0).abs());
+        }
+    }
+    worst
+}
+
+#[test]
+fn spinning_without_torque_keeps_its_energy() {
+    // The second payload moves with the second-order motion of the tip.
+    for payload in [0.0, 0.05] {
+        let found = drift(
+            &link("{ in_plane = \"xy\", count = 3 }", ""),
+            3.0,
+            0.4,
+            payload,
+        );
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("energy with {payload} kg: {found:.1e}");
+        }
+        assert!(found < 1e-9, "{payload} kg: {found:.1e}");
+    }
+}
+
+/// Far from what second-order terms can say the model answers with a status, not with numbers.
+#[test]
+fn deflections_beyond_the_range_of_the_terms_have_a_status() {
+    let model = stored(&link("{ in_plane = \"xy\", count = 3 }", ""));
+    let evaluator = Evaluator::new(&model).expect("valid");
+    let n = evaluator.n();
+    let mut work = Workspace::default();
+    let mut random = Random(5);
+    let mut bent = 0;
+    for _ in 0..50 {
+        let eta: Vec<f64> = (0..n)
+            .map(|i| if i == 0 { 0.1 } else { 30.0 * random.next() })
+            .collect();
+        let mut force = vec![1.0; n];
+        let status = evaluator
+            .inverse_dynamics(&eta, &vec![1.0; n], &vec![0.0; n], &mut force, &mut work)
+            .expect("sizes");
+        if status == Status::Bent {
+            bent += 1;
+            assert_eq!(force, vec![0.0; n]);
+            let accelerated = evaluator
+                .forward_dynamics(&eta, &vec![1.0; n], &vec![0.0; n], &mut force, &mut work)
+                .expect("sizes");
+            assert_eq!((accelerated, &force), (Status::Bent, &vec![0.0; n]));
+        }
+    }
+    assert!(bent > 10, "{bent}");
+}
