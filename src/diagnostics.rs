@@ -128,6 +128,9 @@ pub enum CommandError {
     /// A model file alone does not say where to linearise.
     #[error("a model does not say at which configuration to linearise")]
     NoConfiguration,
+    /// A model alone is compared with nothing.
+    #[error("a model file does not hold the full model to compare with")]
+    NoFullModel,
     /// The reduced model has no linear system there.
     #[error(transparent)]
     Linear(#[from] reducer::dynamics::reduced::ReducedError),
@@ -303,6 +306,7 @@ impl Explain for CommandError {
                 (None, []) => "there is none; add blocks to the scenario".into(),
                 (None, known) => format!("there are {}", known.join(", ")),
             }),
+            Self::NoFullModel => Some("give a scenario of the mechanism, or leave --full away".into()),
             Self::NoConfiguration => Some("add --at=θ1,θ2,…".into()),
             Self::Linear(error) => reducer::error::Explain::help(error),
             Self::NotFinite { .. } => Some("give finite numbers".into()),

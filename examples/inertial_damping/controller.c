@@ -7,10 +7,15 @@
  * M_dt theta'' = G eta', with M_dt and the stiffness taken from the model at the present
  * configuration.
  *
- * `control` is what a real-time loop would call every millisecond. `main` lets the full model stand
- * in for the machine: a line of standard input is one sample (time, extensions, rates, accelerometer
- * in tip axes), a line of standard output the two valve inputs. */
+ * `control` is what a real-time loop would call every millisecond. Models stand in for the machine in
+ * two ways. As a program a line of standard input is one sample (time, extensions, rates, accelerometer
+ * in tip axes), a line of standard output the two valve inputs. As a shared library, compiled with
+ * CONTROLLER_LIBRARY, it is the block of scenario.toml. */
 #include "ralf.h"
+
+#ifdef CONTROLLER_LIBRARY
+#include "controller.h"
+#endif
 
 #include <math.h>
 #include <stdio.h>
@@ -154,6 +159,39 @@ static int control(memory_t *m, int damp, double time, const double theta[], con
     return RALF_OK;
 }
 
+#ifdef CONTROLLER_LIBRARY
+
+static struct {
+    memory_t memory;
+    int damp;
+} only;
+
+void *controller_init(double sample_period, int inputs, int outputs, const char *setting)
+{
+    if (inputs != 2 * AXES + 3 || outputs != AXES || fabs(sample_period - period) > 1e-9) {
+        return NULL;
+    }
+    memset(&only, 0, sizeof only);
+    only.damp = strcmp(setting, "damped") == 0;
+    return &only;
+}
+
+int controller_step(void *controller, double time, const double *input, double *output)
+{
+    (void)controller;
+    return control(&only.memory, only.damp, time, input, input + AXES, input + 2 * AXES, output) ==
+                   RALF_OK
+               ? 0
+               : 1;
+}
+
+void controller_free(void *controller)
+{
+    (void)controller;
+}
+
+#else
+
 int main(int argc, char **argv)
 {
     const int damp = argc > 1 && strcmp(argv[1], "damped") == 0;
@@ -171,3 +209,5 @@ int main(int argc, char **argv)
     }
     return 0;
 }
+
+#endif

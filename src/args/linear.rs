@@ -24,6 +24,9 @@ pub struct LinearArgs {
     /// Lowest and highest frequency (Hz) and how many, on a logarithmic scale.
     #[arg(long, value_name = "LOW,HIGH,N", default_value = "0.1,100,200")]
     pub band: Numbers,
+    /// Adds the full model's own response, sparse and without reduction, as the check.
+    #[arg(long, requires = "input")]
+    pub full: bool,
     /// Root locus: poles for multiples of this block's outputs.
     #[arg(long, value_name = "BLOCK")]
     pub locus: Option<String>,

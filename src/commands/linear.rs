@@ -1,5 +1,7 @@
 //! `reduce linear`: poles, zeros and frequency responses of a reduced model, its loops open or closed.
 
+mod full;
+
 use super::{Outcome, simulate};
 use crate::args::LinearArgs;
 use crate::diagnostics::{self, CommandError, Failure};
@@ -10,7 +12,7 @@ use reducer::dynamics::drives::{Actuator, Drives};
 use reducer::dynamics::excitation::Excitation;
 use reducer::dynamics::full::{Initial, Start};
 use reducer::dynamics::linear::{LinearSystem, Root};
-use reducer::dynamics::reduced::{ReducedSettings, linearise};
+use reducer::dynamics::reduced::{ReducedSettings, SampledLoop, linearise, linearise_sampled};
 use reducer::dynamics::scenario;
 use reducer::dynamics::signal::Signal;
 use reducer::pipeline;
@@ -32,12 +34,16 @@ struct Subject {
     initial: Initial,
     settings: ReducedSettings,
     read: Vec<PathBuf>,
+    /// The full model, where the source is a scenario.
+    machine: Option<full::Machine>,
 }
 
 /// What was found.
 struct Analysis {
     system: LinearSystem,
     poles: Vec<Root>,
+    /// The loop that sampled blocks close.
+    sampled: Option<SampledLoop>,
     /// Input, output, zeros and response at frequencies, where they were asked for.
     way: Option<Way>,
     /// Factor of a block's outputs, and the poles there.
@@ -50,6 +56,8 @@ struct Way {
     zeros: Option<Vec<Root>>,
     /// Frequency (Hz), real and imaginary part.
     response: Vec<[f64; 3]>,
+    /// The same of the full model, and how far they are apart.
+    full: Option<full::Check>,
 }
 
 /// Runs the command.
@@ -106,7 +114,13 @@ fn analyse(args: &LinearArgs, subject: &Subject) -> Result<Analysis, Failure> {
         linearise(&evaluator, drives, &subject.initial, &subject.settings)
             .map_err(|e| Failure::one(CommandError::from(e)))
     };
-    let system = linear(&subject.drives)?;
+    let (system, sampled) = linearise_sampled(
+        &evaluator,
+        &subject.drives,
+        &subject.initial,
+        &subject.settings,
+    )
+    .map_err(|e| Failure::one(CommandError::from(e)))?;
     let mut locus = Vec::new();
     if let Some(block) = &args.locus {
         let names = block_names(&subject.drives);
@@ -119,7 +133,8 @@ fn analyse(args: &LinearArgs, subject: &Subject) -> Result<Analysis, Failure> {
         }
     }
     Ok(Analysis {
-        way: way(args, &system)?,
+        way: way(args, subject, &system)?,
+        sampled,
         poles: system.poles(),
         system,
         locus,
@@ -142,7 +157,11 @@ fn unknown(option: &'static str, name: &str, known: &[String]) -> Failure {
 }
 
 /// From an input to an output, where both are named.
-fn way(args: &LinearArgs, system: &LinearSystem) -> Result<Option<Way>, Failure> {
+fn way(
+    args: &LinearArgs,
+    subject: &Subject,
+    system: &LinearSystem,
+) -> Result<Option<Way>, Failure> {
     let (Some(input), Some(output)) = (&args.input, &args.to) else {
         return Ok(None);
     };
@@ -156,11 +175,18 @@ fn way(args: &LinearArgs, system: &LinearSystem) -> Result<Option<Way>, Failure>
         let value = system.response(f)?[(i, j)];
         Some([f, value.re, value.im])
     });
+    let response: Vec<[f64; 3]> = response.collect();
+    let full = if args.full {
+        Some(full::check(subject, &response, [i, j])?)
+    } else {
+        None
+    };
     Ok(Some(Way {
         input: input.clone(),
         output: output.clone(),
         zeros: system.zeros(&[j], &[i]),
-        response: response.collect(),
+        response,
+        full,
     }))
 }
 
@@ -189,6 +215,7 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
             model,
             drives,
             read: vec![path.clone()],
+            machine: None,
         });
     }
     let scenario =
@@ -231,6 +258,11 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
         model,
         settings,
         read,
+        machine: Some(full::Machine {
+            source,
+            mechanism: scenario.mechanism,
+            settings: scenario.full,
+        }),
     })
 }
 
@@ -271,6 +303,9 @@ fn as_json(subject: &Subject, analysis: &Analysis) -> Value {
         "poles": roots(&analysis.poles),
         "sampled_blocks_held": sampled(&subject.drives),
     });
+    if let Some(found) = &analysis.sampled {
+        document["sampled_loop"] = sampled_json(found);
+    }
     if let Some(way) = &analysis.way {
         let column = |k: usize| way.response.iter().map(|r| r[k]).collect::<Vec<f64>>();
         document["zeros"] = json!(way.zeros.as_deref().map(roots));
@@ -281,6 +316,9 @@ fn as_json(subject: &Subject, analysis: &Analysis) -> Value {
             "re": column(1),
             "im": column(2),
         });
+        if let Some(check) = &way.full {
+            document["response"]["full"] = check.as_json();
+        }
     }
     if !analysis.locus.is_empty() {
         let points = analysis.locus.iter();
@@ -289,6 +327,14 @@ fn as_json(subject: &Subject, analysis: &Analysis) -> Value {
         document["locus"] = points.collect();
     }
     document
+}
+
+/// Multipliers over the period, with their poles where they are not zero.
+fn sampled_json(found: &SampledLoop) -> Value {
+    let all = found.multipliers();
+    let z = all.iter().map(|z| json!([z.re, z.im]));
+    let poles: Vec<Value> = found.poles().iter().map(root).collect();
+    json!({ "period": found.period, "z": z.collect::<Vec<Value>>(), "poles": poles })
 }
 
 fn as_text(subject: &Subject, analysis: &Analysis) -> String {
@@ -302,11 +348,25 @@ fn as_text(subject: &Subject, analysis: &Analysis) -> String {
         );
     }
     table(&mut text, "pole", &analysis.poles);
+    if let Some(found) = &analysis.sampled {
+        let _ = writeln!(
+            text,
+            "\nloop closed by sampled blocks, exact over {} s, ln z over it:",
+            found.period
+        );
+        let slow = found.poles().into_iter();
+        // What is gone within a period is of no interest.
+        let slow: Vec<Root> = slow.filter(|p| p.at.re * found.period > -7.0).collect();
+        table(&mut text, "pole", &slow);
+    }
     if let Some(way) = &analysis.way {
         let _ = writeln!(text, "\nfrom {} to {}", way.input, way.output);
         match &way.zeros {
             Some(zeros) => table(&mut text, "zero", zeros),
             None => text.push_str("no zeros: nothing reaches the output\n"),
+        }
+        if let Some(check) = &way.full {
+            text.push_str(&check.as_text());
         }
     }
     text
@@ -391,40 +451,50 @@ fn panel(title: &str, labels: [&str; 2], logarithmic: [bool; 2], curves: Vec<Cur
 }
 
 fn bode(name: &str, way: &Way) -> String {
-    let curve = |points| Curve {
-        label: format!("{} to {}", way.input, way.output),
-        points,
-        stroke: Stroke::Solid,
-        colour: 0,
-    };
-    let size = way.response.iter().map(|[f, re, im]| [*f, re.hypot(*im)]);
-    let size = size.filter(|p| p[1] > 0.0).collect();
-    let mut phase: Vec<[f64; 2]> = Vec::new();
-    for [f, re, im] in &way.response {
-        let mut angle = im.atan2(*re).to_degrees();
-        // Without jumps of a whole turn.
-        if let Some(last) = phase.last() {
-            angle += 360.0 * ((last[1] - angle) * PI / 180.0 / (2.0 * PI)).round();
-        }
-        phase.push([*f, angle]);
+    let reduced = (format!("{} to {}", way.input, way.output), &way.response);
+    let full = way.full.as_ref();
+    let full = full.map(|check| ("full model".to_owned(), &check.response));
+    let (mut sizes, mut phases) = (Vec::new(), Vec::new());
+    for (k, (label, response)) in [Some(reduced), full].into_iter().flatten().enumerate() {
+        let curve = |points| Curve {
+            label: label.clone(),
+            points,
+            stroke: if k == 0 {
+                Stroke::Solid
+            } else {
+                Stroke::Dashed
+            },
+            colour: k,
+        };
+        let size = response.iter().map(|[f, re, im]| [*f, re.hypot(*im)]);
+        sizes.push(curve(size.filter(|p| p[1] > 0.0).collect()));
+        phases.push(curve(phase(response)));
     }
     Chart {
         title: name.to_owned(),
         description: format!("Frequency response from {} to {}", way.input, way.output),
         panels: vec![
-            panel(
-                "size",
-                ["frequency [Hz]", "size"],
-                [true, true],
-                vec![curve(size)],
-            ),
+            panel("size", ["frequency [Hz]", "size"], [true, true], sizes),
             panel(
                 "phase",
                 ["frequency [Hz]", "phase [deg]"],
                 [true, false],
-                vec![curve(phase)],
+                phases,
             ),
         ],
     }
     .to_svg()
+}
+
+/// Angles in degrees, without jumps of a whole turn.
+fn phase(response: &[[f64; 3]]) -> Vec<[f64; 2]> {
+    let mut phase: Vec<[f64; 2]> = Vec::new();
+    for [f, re, im] in response {
+        let mut angle = im.atan2(*re).to_degrees();
+        if let Some(last) = phase.last() {
+            angle += 360.0 * ((last[1] - angle) * PI / 180.0 / (2.0 * PI)).round();
+        }
+        phase.push([*f, angle]);
+    }
+    phase
 }

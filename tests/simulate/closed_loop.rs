@@ -1,52 +1,8 @@
 //! Loops closed by blocks: against independent results, between both models, and in their order.
 
-use crate::support::{reduce_mechanism, scenario_file};
-use reducer::dynamics::full::{self, FullError, FullInstant, StepControl};
-use reducer::dynamics::reduced::{self, ReducedInstant};
-use reducer::dynamics::scenario::{self, Scenario};
-use reducer::reduced_model::Evaluator;
-use reducer::reduction::LocalReducer;
+use crate::support::{load_loop as load, run_full, run_reduced};
+use reducer::dynamics::full::{FullError, StepControl};
 use serde_json::Value;
-use std::ops::ControlFlow;
-
-fn load(text: &str) -> Scenario {
-    let fixtures = std::fs::canonicalize("tests/fixtures").unwrap();
-    let text = text.replace("FIXTURES", fixtures.to_str().unwrap());
-    let (_folder, path) = scenario_file("loop.toml", &text);
-    scenario::load(&path).unwrap_or_else(|faults| panic!("{:?}", faults.faults))
-}
-
-fn run_full(scenario: &Scenario) -> Result<Vec<FullInstant>, FullError> {
-    let reducer = LocalReducer::new(&scenario.mechanism).unwrap();
-    let mut seen = Vec::new();
-    let (drives, initial) = (&scenario.drives, &scenario.initial);
-    full::simulate(&reducer, drives, initial, &scenario.full, &mut |instant| {
-        if instant.sample {
-            seen.push(instant.clone());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(seen)
-}
-
-fn run_reduced(scenario: &Scenario) -> Vec<ReducedInstant> {
-    let model = reduce_mechanism(&scenario.mechanism);
-    let evaluator = Evaluator::new(&model).unwrap();
-    let mut seen = Vec::new();
-    let (drives, initial) = (&scenario.drives, &scenario.initial);
-    reduced::simulate(
-        &evaluator,
-        drives,
-        initial,
-        &scenario.reduced,
-        &mut |instant| {
-            seen.push(instant.clone());
-            ControlFlow::Continue(())
-        },
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
-    seen
-}
 
 /// Columns of a case of the reference: time, motor, load, their rates, input.
 fn reference(case: &str) -> Vec<Vec<f64>> {

@@ -2,8 +2,11 @@
 //! simulate`.
 
 mod bad_input;
+mod blocks;
 mod closed_loop;
 mod command;
+mod controllers;
+mod discrete;
 mod fast;
 mod four_bar;
 mod linear;
@@ -11,6 +14,7 @@ mod path;
 mod products;
 mod ralf;
 mod reduced;
+mod response;
 mod schema;
 mod signals;
 mod support;

@@ -1,9 +1,10 @@
 //! Actuators and point forces made of signals.
 
-use super::control::{Diagram, Feedback, Law};
-use super::excitation::{Drive, Excitation};
+use super::control::{Diagram, External, Feedback, Law, Library, Runs};
+use super::excitation::{Drive, Excitation, Impulse};
 use super::signal::Signal;
 use nalgebra::Vector3;
+use std::path::Path;
 
 /// What an actuator does.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +49,7 @@ pub struct Drives {
     forces: Vec<PointForce>,
     breaks: Vec<f64>,
     control: Option<(Diagram, Vec<Feedback>)>,
+    impulses: Vec<Impulse>,
 }
 
 /// A prescribed motion that no force can follow.
@@ -189,6 +191,7 @@ impl Drives {
             forces,
             breaks: inner(breaks, duration),
             control: None,
+            impulses: Vec::new(),
         })
     }
 
@@ -209,10 +212,46 @@ impl Drives {
         self
     }
 
+    /// The same with blows at times from 0 to before the end.
+    pub fn with_impulses(mut self, impulses: Vec<Impulse>, duration: f64) -> Self {
+        self.breaks.extend(impulses.iter().map(|i| i.time));
+        self.breaks = inner(self.breaks, duration);
+        self.impulses = impulses;
+        self
+    }
+
     /// The same without what blocks give: sensors read, blocks compute, nothing is fed back.
     pub fn opened(mut self) -> Self {
         if let Some((_, feedback)) = &mut self.control {
             feedback.clear();
+        }
+        self
+    }
+
+    /// Controllers that are shared libraries, and the names of their blocks.
+    pub fn libraries(&self) -> Vec<(&str, &Library)> {
+        let blocks = self.control.iter().flat_map(|(diagram, _)| &diagram.blocks);
+        let own = blocks.filter_map(|block| match &block.law {
+            Law::External(External {
+                runs: Runs::Library(library),
+                ..
+            }) => Some((block.name.as_str(), library)),
+            _ => None,
+        });
+        own.collect()
+    }
+
+    /// The same with a program that loads shared libraries.
+    pub fn with_host(mut self, host: &Path) -> Self {
+        let blocks = self.control.iter_mut();
+        for block in blocks.flat_map(|(diagram, _)| &mut diagram.blocks) {
+            if let Law::External(External {
+                runs: Runs::Library(library),
+                ..
+            }) = &mut block.law
+            {
+                library.host = Some(host.to_owned());
+            }
         }
         self
     }
@@ -272,6 +311,10 @@ impl Excitation for Drives {
     fn control(&self) -> Option<(&Diagram, &[Feedback])> {
         let (diagram, feedback) = self.control.as_ref()?;
         Some((diagram, feedback))
+    }
+
+    fn impulses(&self) -> &[Impulse] {
+        &self.impulses
     }
 
     fn breaks(&self) -> &[f64] {

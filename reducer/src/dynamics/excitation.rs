@@ -1,6 +1,6 @@
 //! What drives a mechanism, as both integrators see it.
 
-use super::control::{Diagram, Feedback};
+use super::control::{Diagram, Feedback, Place};
 use nalgebra::Vector3;
 
 /// What an actuator does at one instant.
@@ -26,6 +26,24 @@ pub enum Drive {
     },
 }
 
+/// A blow: a force without duration that changes velocities at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Impulse {
+    /// When (s).
+    pub time: f64,
+    /// Where.
+    pub place: Place,
+    /// Integral of the force (N s, N m s).
+    pub size: f64,
+}
+
+impl Impulse {
+    /// Whether it acts at an instant of a run of this duration.
+    pub fn is_at(&self, time: f64, duration: f64) -> bool {
+        (self.time - time).abs() <= 2e-12 * duration
+    }
+}
+
 /// Everything that acts on a mechanism from outside besides gravity.
 ///
 /// Whether a coordinate is moved or forced does not change during a run.
@@ -42,6 +60,11 @@ pub trait Excitation {
     /// Blocks that close loops, and the forces they give besides; none where nothing is fed back.
     fn control(&self) -> Option<(&Diagram, &[Feedback])> {
         None
+    }
+
+    /// Blows; each at t = 0 or at one of the breaks.
+    fn impulses(&self) -> &[Impulse] {
+        &[]
     }
 
     /// Times in increasing order at which something jumps or bends; steps end there.

@@ -34,6 +34,13 @@ impl Entries {
         placed.each_entry(map, matrix.as_slice(), |i, j, v| self.push(i, j, v));
     }
 
+    /// Every entry; equal places add up.
+    pub fn each(&self, mut tell: impl FnMut(usize, usize, f64)) {
+        for entry in &self.0 {
+            tell(entry.row, entry.col, entry.val);
+        }
+    }
+
     /// The matrix times some columns.
     pub fn times(&self, x: &Mat<f64>) -> Mat<f64> {
         let mut out = Mat::zeros(x.nrows(), x.ncols());

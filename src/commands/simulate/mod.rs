@@ -1,6 +1,7 @@
 //! `reduce simulate`: the full and the reduced model side by side in time.
 
 mod chart;
+mod host;
 mod interrupt;
 mod summary;
 
@@ -11,6 +12,7 @@ use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
 use exporters::Guard;
+use host::Host;
 use interrupt::Interrupt;
 use reducer::approximation::{LocalModel, SampleDatabase};
 use reducer::dynamics::along::AlongPath;
@@ -42,7 +44,7 @@ struct Run<R, E> {
 
 /// Runs the command.
 pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
-    let scenario = scenario::load(&args.scenario)
+    let mut scenario = scenario::load(&args.scenario)
         .map_err(|faults| Failure::new(faults.faults, faults.sources))?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
@@ -52,6 +54,8 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     for name in [FULL, REDUCED, CHART] {
         super::allow(&guard, &folder.join(name))?;
     }
+    // Before the reduction, which may take long.
+    let _host = Host::serve(&mut scenario)?;
     super::use_threads(args.jobs)?;
     let mechanism = &scenario.mechanism;
     let source = super::source_of(mechanism)?;

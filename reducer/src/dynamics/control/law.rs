@@ -2,6 +2,7 @@
 //! discrete counterparts.
 
 use super::expression::Expression;
+use super::external::External;
 use super::state_space::StateSpace;
 use crate::dynamics::signal::Signal;
 use nalgebra::DMatrix;
@@ -48,6 +49,8 @@ pub enum Law {
         /// Which sequence.
         seed: u64,
     },
+    /// A controller of the user's own.
+    External(External),
 }
 
 /// u = kp·e + I + D, limited; İ = ki·e + (u − u_unlimited)/tracking.
@@ -157,6 +160,7 @@ impl Law {
             Self::Linear(system) => system.b.ncols(),
             Self::Expression(expression) => expression.n_inputs(),
             Self::Pid(pid) => 1 + usize::from(pid.has_rate),
+            Self::External(external) => external.inputs,
             _ => 1,
         }
     }
@@ -165,6 +169,7 @@ impl Law {
     pub fn n_outputs(&self) -> usize {
         match self {
             Self::Linear(system) => system.c.nrows(),
+            Self::External(external) => external.outputs,
             _ => 1,
         }
     }
@@ -203,7 +208,7 @@ impl Law {
     pub fn may_be_continuous(&self) -> bool {
         !matches!(
             self,
-            Self::Quantiser(_) | Self::Delay(_) | Self::Noise { .. }
+            Self::Quantiser(_) | Self::Delay(_) | Self::Noise { .. } | Self::External(_)
         )
     }
 
@@ -233,7 +238,7 @@ impl Law {
             Self::Expression(expression) => y[0] = expression.value(u),
             Self::Pid(pid) => y[0] = limited(pid.unlimited(x, u), pid.limits),
             // Their outputs are held between samples.
-            Self::Delay(_) | Self::Noise { .. } => {}
+            Self::Delay(_) | Self::Noise { .. } | Self::External(_) => {}
         }
     }
 
@@ -311,7 +316,11 @@ impl Law {
                 }
             }
             Self::Pid(pid) => pid_slopes(pid, x, u, free, &mut s),
-            Self::Source(_) | Self::Quantiser(_) | Self::Delay(_) | Self::Noise { .. } => {}
+            Self::Source(_)
+            | Self::Quantiser(_)
+            | Self::Delay(_)
+            | Self::Noise { .. }
+            | Self::External(_) => {}
         }
         s
     }

@@ -4,18 +4,24 @@
 //! u = L_w w + L_y y [T 4.3-4.9] [M 13.2]. Sampled blocks act at their instants and hold their outputs between.
 
 mod diagram;
+mod discrete;
 mod expression;
+mod external;
 mod law;
 mod linear;
 mod noise;
 mod order;
+mod periodic;
 mod run;
 mod state_space;
 
 pub use diagram::{Block, Diagram, DiagramFault, Feedback, Place, Sampling, Sensed, Sensor, Term};
 pub use expression::Expression;
+pub use external::{ControllerFault, External, HOST, Library, Runs};
 pub use law::{Law, Limits, Pid};
 pub use linear::Slopes;
+pub(crate) use periodic::Held as PeriodHeld;
+pub use periodic::PeriodFault;
 pub use run::ControlFault;
 pub(crate) use run::{ControlRun, Running};
 pub use state_space::{Band, StateSpace};

@@ -1,7 +1,8 @@
 //! Blocks at work: their outputs at an instant, and what happens at samples.
 
 use super::diagram::{Diagram, DiagramFault};
-use super::law::Sample;
+use super::external::{ControllerFault, External, Process};
+use super::law::{Law, Sample};
 use super::linear::Slopes;
 use super::order::Group;
 use nalgebra::{DMatrix, DVector};
@@ -27,6 +28,20 @@ pub enum ControlFault {
         /// What it gives.
         value: f64,
     },
+    /// An output changes infinitely fast with its inputs.
+    #[error("the output of block `{block}` has an infinite slope")]
+    Steep {
+        /// The block.
+        block: String,
+    },
+    /// A controller of the user's own fails.
+    #[error("the controller of block `{block}` fails: {fault}")]
+    Controller {
+        /// The block.
+        block: String,
+        /// How.
+        fault: ControllerFault,
+    },
 }
 
 impl ControlFault {
@@ -37,6 +52,10 @@ impl ControlFault {
             Self::NotFinite { .. } => {
                 "see whether the loop is stable: `reduce linear` shows its poles; or limit the block's input"
             }
+            Self::Steep { .. } => {
+                "keep its input from where a root, power or quotient is infinitely steep, or make the block `sampled`"
+            }
+            Self::Controller { fault, .. } => fault.help(),
         }
     }
 }
@@ -73,6 +92,38 @@ pub(crate) struct ControlRun<'d> {
     /// Slopes of a linear diagram, which never change.
     slopes: RefCell<Option<Slopes>>,
     changes: Cell<usize>,
+    controllers: RefCell<Controllers>,
+}
+
+/// Controllers of the user's own, started when they first act.
+struct Controllers {
+    /// One place per block.
+    running: Vec<Option<Process>>,
+    /// They hold what they gave, and none is started.
+    held: bool,
+}
+
+impl Controllers {
+    fn step(
+        &mut self,
+        block: usize,
+        external: &External,
+        at: &Sample,
+        inputs: &[f64],
+        outputs: &mut [f64],
+    ) -> Result<(), ControllerFault> {
+        if self.held {
+            return Ok(());
+        }
+        let place = &mut self.running[block];
+        if place.is_none() {
+            *place = Some(Process::start(external, at.period)?);
+        }
+        if let Some(process) = place {
+            outputs.copy_from_slice(&process.step(external, at, inputs)?);
+        }
+        Ok(())
+    }
 }
 
 impl<'d> ControlRun<'d> {
@@ -83,7 +134,16 @@ impl<'d> ControlRun<'d> {
             fault: RefCell::new(None),
             slopes: RefCell::new(None),
             changes: Cell::new(0),
+            controllers: RefCell::new(Controllers {
+                running: diagram.blocks.iter().map(|_| None).collect(),
+                held: false,
+            }),
         }
+    }
+
+    /// From now on no controller of the user's own is asked.
+    pub fn hold_controllers(&self) {
+        self.controllers.borrow_mut().held = true;
     }
 
     /// The first fault since the start.
@@ -158,7 +218,8 @@ impl<'d> ControlRun<'d> {
     /// Lets every block that is due act, with sensors read just before.
     pub fn sample(&self, time: f64, x: &[f64], sensors: &[f64]) {
         let held = &mut *self.held.borrow_mut();
-        if let Err(fault) = self.diagram.sample(time, x, sensors, held) {
+        let controllers = &mut *self.controllers.borrow_mut();
+        if let Err(fault) = (self.diagram).sample(time, x, sensors, held, controllers) {
             self.blame(fault);
         }
     }
@@ -188,6 +249,15 @@ impl<'d> ControlRun<'d> {
                 block: self.diagram.blocks[block].name.clone(),
                 value: at.signals[first + place],
             });
+        }
+        self.fault()
+    }
+
+    /// A fault where slopes are not finite.
+    pub fn check_slopes(&self, at: &Running) -> Option<ControlFault> {
+        if let Some(block) = self.diagram.steep(at, &self.held.borrow()) {
+            let block = block.to_owned();
+            self.blame(ControlFault::Steep { block });
         }
         self.fault()
     }
@@ -286,7 +356,14 @@ impl Diagram {
     }
 
     /// All blocks in their order, those that are due with their discrete laws.
-    fn sample(&self, time: f64, x: &[f64], w: &[f64], held: &mut Held) -> Result<(), ControlFault> {
+    fn sample(
+        &self,
+        time: f64,
+        x: &[f64],
+        w: &[f64],
+        held: &mut Held,
+        controllers: &mut Controllers,
+    ) -> Result<(), ControlFault> {
         let mut signals = self
             .signals(time, x, w, held)
             .map_err(|group| self.loop_fault(group))?;
@@ -300,7 +377,7 @@ impl Diagram {
             let b = group.blocks[0];
             match self.blocks[b].due(time, held.counts[b]) {
                 Some(sample) => {
-                    self.act(b, &sample, &mut signals, held);
+                    self.act(b, &sample, &mut signals, held, controllers)?;
                     due.push((b, sample));
                 }
                 None if self.blocks[b].sampled.is_none() => {
@@ -318,13 +395,44 @@ impl Diagram {
         Ok(())
     }
 
-    fn act(&self, b: usize, sample: &Sample, signals: &mut [f64], held: &mut Held) {
+    fn act(
+        &self,
+        b: usize,
+        sample: &Sample,
+        signals: &mut [f64],
+        held: &mut Held,
+        controllers: &mut Controllers,
+    ) -> Result<(), ControlFault> {
         let u = self.inputs(b, signals);
         let range = self.output_range(b);
-        let law = &self.blocks[b].law;
-        law.sample(sample, &mut held.memory[b], &u, &mut signals[range.clone()]);
+        let y = &mut signals[range.clone()];
+        match &self.blocks[b].law {
+            Law::External(external) => {
+                controllers
+                    .step(b, external, sample, &u, y)
+                    .map_err(|fault| ControlFault::Controller {
+                        block: self.blocks[b].name.clone(),
+                        fault,
+                    })?
+            }
+            law => law.sample(sample, &mut held.memory[b], &u, y),
+        }
         let first = self.sensors.len();
         held.outputs[range.start - first..range.end - first].copy_from_slice(&signals[range]);
+        Ok(())
+    }
+
+    /// A continuous block whose outputs change infinitely fast with its inputs or states.
+    fn steep(&self, at: &Running, held: &Held) -> Option<&str> {
+        let continuous = self.blocks.iter().enumerate();
+        let mut continuous = continuous.filter(|(_, block)| block.sampled.is_none());
+        let steep = continuous.find(|(b, block)| {
+            let u = self.inputs(*b, &at.signals);
+            let s = block.law.slopes(self.states(*b, &at.x), &u, held.modes[*b]);
+            let mut all = s.a.iter().chain(&s.b).chain(&s.c).chain(&s.d);
+            all.any(|slope| !slope.is_finite())
+        });
+        steep.map(|(_, block)| block.name.as_str())
     }
 
     fn switch(&self, at: &mut Running, held: &mut Held) -> bool {

@@ -50,7 +50,7 @@ pub(super) fn check_sensors(equations: &Equations<'_>) -> Result<(), FullError> 
 }
 
 impl Equations<'_> {
-    fn feedback(&self) -> &[Feedback] {
+    pub(super) fn feedback(&self) -> &[Feedback] {
         self.excitation
             .control()
             .map_or(&[], |(_, feedback)| feedback)
@@ -199,7 +199,7 @@ impl Equations<'_> {
     }
 
     /// What a sensor reads per motion. What the turning of axes adds is small and left out.
-    fn sensor_row(&self, sensed: &Sensed, state: &State, weights: Weights) -> Vec<f64> {
+    pub(super) fn sensor_row(&self, sensed: &Sensed, state: &State, weights: Weights) -> Vec<f64> {
         let mut row = vec![0.0; self.len()];
         let first = self.first_theta();
         let (output, axis, body, weight, turns) = match *sensed {
@@ -240,7 +240,7 @@ impl Equations<'_> {
         row
     }
 
-    fn force_column(&self, place: &Place, state: &State) -> Vec<f64> {
+    pub(super) fn force_column(&self, place: &Place, state: &State) -> Vec<f64> {
         let mut column = vec![0.0; self.len()];
         match *place {
             Place::Coordinate(k) => column[self.first_theta() + k] = 1.0,
@@ -265,6 +265,11 @@ impl Equations<'_> {
             state.control_algorithmic.clone_from(&state.control.rates);
         }
     }
+}
+
+/// Where a force of blocks acts.
+pub(super) fn place_of(feedback: &Feedback) -> Place {
+    feedback.place
 }
 
 /// Velocity or acceleration of a mount, from those of the nodes.

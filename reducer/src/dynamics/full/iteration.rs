@@ -206,7 +206,7 @@ impl Iteration {
     }
 
     /// Forces on motions as forces on the unknowns.
-    fn project(&self, equations: &Equations<'_>, forces: &[f64], out: &mut [f64]) {
+    pub fn project(&self, equations: &Equations<'_>, forces: &[f64], out: &mut [f64]) {
         for node in 0..equations.model.nodes.len() {
             for (dof, value) in self.map.project(node, &of_node(forces, node)) {
                 out[dof] = value;
@@ -316,7 +316,7 @@ impl Iteration {
 }
 
 /// Entries of S over the unknowns and of the constraint rows, at the same places for every state.
-fn entries(
+pub(super) fn entries(
     equations: &Equations<'_>,
     map: &DofMap,
     state: &State,

@@ -11,12 +11,14 @@ mod error;
 mod initial;
 mod iteration;
 mod observe;
+mod response;
 mod run;
 mod schedule;
 mod step;
 mod structure;
 
 pub use error::{Equation, FullError};
+pub use response::frequency_response;
 pub use run::simulate;
 
 use nalgebra::{Matrix3, Vector3};
@@ -65,6 +67,8 @@ pub struct FullSettings {
     pub duration: f64,
     /// Spectral radius at infinite frequency, from 0 (strongest numerical damping) to 1 (none).
     pub spectral_radius: f64,
+    /// α_m and α_f of the method, instead of those that follow from the spectral radius.
+    pub alpha: Option<[f64; 2]>,
     /// Step sizes.
     pub step: StepControl,
     /// Times at which the observer must be called; a step ends at each.
@@ -88,6 +92,7 @@ impl FullSettings {
         Self {
             duration,
             spectral_radius: 0.8,
+            alpha: None,
             step: StepControl::Fixed(step),
             instants: Vec::new(),
             newton_tolerance: 1e-8,

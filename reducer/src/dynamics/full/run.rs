@@ -6,12 +6,12 @@ use super::initial::initial_state;
 use super::iteration::{Iteration, Worst};
 use super::observe::{Powers, Work, instant, kinetic_energy};
 use super::schedule::{self, Stop};
-use super::step::{StepFailure, Stepper, Target, node_size};
+use super::step::{Scheme, StepFailure, Stepper, Target, node_size};
 use super::structure::Structure;
 use super::{Equation, FullError, FullInstant, FullReport, FullSettings, Initial, StepControl};
 use crate::description::mechanism::Origin;
 use crate::dynamics::control::ControlRun;
-use crate::dynamics::excitation::{Drive, Excitation};
+use crate::dynamics::excitation::{Drive, Excitation, Impulse};
 use crate::reduction::{LocalReducer, ReductionError};
 use std::ops::ControlFlow;
 
@@ -43,7 +43,7 @@ pub fn simulate(
     );
     let iteration = Iteration::new(&equations, &state, &structure).ok_or(singular)?;
     let mut run = Run {
-        stepper: Stepper::new(settings.spectral_radius, settings.newton_tolerance),
+        stepper: Stepper::new(scheme(settings), settings.newton_tolerance),
         structure,
         equations,
         iteration,
@@ -61,6 +61,13 @@ pub fn simulate(
     run.report.newton_iterations = run.stepper.counters.iterations;
     run.report.factorisations = run.stepper.counters.factorisations;
     Ok(run.report)
+}
+
+fn scheme(settings: &FullSettings) -> Scheme {
+    match settings.alpha {
+        Some(alpha) => Scheme::with(alpha),
+        None => Scheme::new(settings.spectral_radius),
+    }
 }
 
 fn first_step(settings: &FullSettings) -> f64 {
@@ -131,7 +138,41 @@ impl Run<'_, '_> {
             .is_some();
         self.restart(state)?;
         self.let_blocks_act(&self.shown(state, 0.0), 0.0);
+        self.kick(state)?;
         self.restart(state)
+    }
+
+    /// Velocities after the impulses of this instant [T 4.115].
+    fn kick(&self, state: &mut State) -> Result<(), FullError> {
+        let mut forces = vec![0.0; self.equations.len()];
+        let now = |impulse: &&Impulse| impulse.is_at(state.time, self.settings.duration);
+        let mut any = false;
+        for impulse in self.equations.excitation.impulses().iter().filter(now) {
+            let column = self.equations.force_column(&impulse.place, state);
+            for (total, unit) in forces.iter_mut().zip(column) {
+                *total -= impulse.size * unit;
+            }
+            any = true;
+        }
+        if !any {
+            return Ok(());
+        }
+        let consistency = Consistency::new(&self.equations, &self.iteration);
+        let factor = match consistency.mass(state, &self.structure) {
+            Some(mass) => Some(mass),
+            None => consistency.resolved(state, &self.structure, self.last_step),
+        };
+        let singular = || FullError::Singular { time: state.time };
+        let factor = factor.ok_or_else(singular)?;
+        let closed = vec![0.0; self.equations.n_rows()];
+        let change = (self.iteration).solve(&self.equations, &factor, &forces, &closed);
+        if !change.size.is_finite() {
+            return Err(singular());
+        }
+        for (v, change) in state.velocity.iter_mut().zip(&change.motion) {
+            *v += change;
+        }
+        Ok(())
     }
 
     /// Sampled blocks that are due act on what sensors read in a state.
@@ -153,6 +194,18 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Blocks that are infinitely steep leave no matrix to solve with.
+    fn check_slopes(&self, state: &State) -> Result<(), FullError> {
+        let run = self.equations.blocks;
+        match run.and_then(|run| run.check_slopes(&state.control)) {
+            Some(fault) => Err(FullError::Control {
+                time: state.time,
+                fault,
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Consistent velocities, and accelerations with which steps can start: an error of first
     /// order in these keeps the order of positions and velocities.
     fn restart(&mut self, state: &mut State) -> Result<(), FullError> {
@@ -161,9 +214,11 @@ impl Run<'_, '_> {
         let singular = || FullError::Singular { time };
         let consistency = Consistency::new(&self.equations, &self.iteration);
         let rates = self.equations.prescribed_rates(state, time);
-        let resolved = consistency
-            .resolved(state, &self.structure, h)
-            .ok_or_else(singular)?;
+        let Some(resolved) = consistency.resolved(state, &self.structure, h) else {
+            self.check_blocks(state)?;
+            self.check_slopes(state)?;
+            return Err(singular());
+        };
         let mass = consistency.mass(state, &self.structure);
         // Rigid bodies have no motion that a step could not resolve.
         let rigid = mass
@@ -176,6 +231,7 @@ impl Run<'_, '_> {
             };
         if !solved {
             self.check_blocks(state)?;
+            self.check_slopes(state)?;
             return Err(singular());
         }
         state.algorithmic.clone_from(&state.acceleration);
@@ -273,6 +329,7 @@ impl Run<'_, '_> {
                     let mut ahead = state.clone();
                     self.equations.read_blocks(&mut ahead, target.reading);
                     self.check_blocks(&ahead)?;
+                    self.check_slopes(&ahead)?;
                     self.retry_smaller(state, size, &failure, wanted)?;
                     self.start_smaller(state, *wanted)?;
                     continue;
@@ -297,6 +354,7 @@ impl Run<'_, '_> {
                 if stop.acts {
                     self.let_blocks_act(&shown, time);
                 }
+                self.kick(state)?;
                 if stop.jump || self.settings.restart_at_samples {
                     self.restart(state)?;
                 } else {

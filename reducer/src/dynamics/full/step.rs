@@ -34,6 +34,12 @@ impl Scheme {
     pub fn new(spectral_radius: f64) -> Self {
         let alpha_m = (2.0 * spectral_radius - 1.0) / (spectral_radius + 1.0);
         let alpha_f = spectral_radius / (spectral_radius + 1.0);
+        Self::with([alpha_m, alpha_f])
+    }
+
+    /// The method of second order with these parameters; α_m = 0 is that of Hilber, Hughes and
+    /// Taylor, both zero the trapezoidal rule of Newmark.
+    pub fn with([alpha_m, alpha_f]: [f64; 2]) -> Self {
         let gamma = 0.5 + alpha_f - alpha_m;
         Self {
             alpha_m,
@@ -110,9 +116,9 @@ pub(super) struct Target {
 }
 
 impl Stepper {
-    pub fn new(spectral_radius: f64, tolerance: f64) -> Self {
+    pub fn new(scheme: Scheme, tolerance: f64) -> Self {
         Self {
-            scheme: Scheme::new(spectral_radius),
+            scheme,
             counters: Counters::default(),
             tolerance,
             factor: None,

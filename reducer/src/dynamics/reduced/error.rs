@@ -2,7 +2,7 @@
 
 use crate::approximation::PATH;
 use crate::description::mechanism::Origin;
-use crate::dynamics::control::ControlFault;
+use crate::dynamics::control::{ControlFault, PeriodFault};
 use crate::error::Explain;
 use crate::reduced_model::EvaluationError;
 use thiserror::Error;
@@ -46,6 +46,8 @@ pub enum ReducedError {
         modes: usize,
     },
     #[error(transparent)]
+    Period(#[from] PeriodFault),
+    #[error(transparent)]
     Evaluation(#[from] EvaluationError),
 }
 
@@ -77,6 +79,9 @@ impl Explain for ReducedError {
             Self::NotPositive { .. } => "give a positive value".into(),
             Self::Control { fault, .. } => fault.help().into(),
             Self::NoSuchMode { modes, .. } => format!("number modal coordinates from 1 to {modes}"),
+            Self::Period(_) => {
+                "make the periods multiples of one another, and delays shorter".into()
+            }
             Self::Evaluation(_) => "use a model of this mechanism".into(),
         })
     }

@@ -58,6 +58,8 @@ pub(super) fn run(
         observer,
     };
     let mut report = ReducedReport::default();
+    system.kick(0.0, settings.duration, &mut state);
+    check_blocks(system, 0.0, &state)?;
     let mut start = 0.0;
     let (mut first_step, mut switches) = (None, 0);
     for (end, acts) in ends(system, settings.duration) {
@@ -103,10 +105,24 @@ pub(super) fn run(
         }
         if acts {
             system.let_blocks_act(end, &state);
+            report.reached = end;
+            check_blocks(system, end, &state)?;
         }
+        system.kick(end, settings.duration, &mut state);
     }
     report.reached = settings.duration;
     Ok(report)
+}
+
+/// A fault of the blocks where they have just acted ends the run.
+fn check_blocks(system: &System<'_>, time: f64, state: &State) -> Result<(), ReducedError> {
+    let (Some(run), Some(at)) = (&system.blocks, system.running(time, state)) else {
+        return Ok(());
+    };
+    match run.check(&at) {
+        Some(fault) => Err(ReducedError::Control { time, fault }),
+        None => Ok(()),
+    }
 }
 
 /// Ends of segments in order, and whether sampled blocks act there.

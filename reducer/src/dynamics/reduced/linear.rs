@@ -22,17 +22,27 @@ pub fn linearise(
     settings: &ReducedSettings,
 ) -> Result<LinearSystem, ReducedError> {
     let system = System::new(evaluator, excitation, settings);
+    if let Some(run) = &system.blocks {
+        run.hold_controllers();
+    }
     let state = initial_state(&system, at)?;
-    system.hold(&state)?;
-    let seeds = Seeds::of(&system);
-    let names = seeds.output_names(&system);
+    linearise_system(&system, &state)
+}
+
+pub(super) fn linearise_system(
+    system: &System<'_>,
+    state: &State,
+) -> Result<LinearSystem, ReducedError> {
+    system.hold(state)?;
+    let seeds = Seeds::of(system);
+    let names = seeds.output_names(system);
     let n = system.n_active();
     let mut a = DMatrix::zeros(n, n);
     let mut c = DMatrix::zeros(names.len(), n);
     for j in 0..n {
         let mut direction = vec![0.0; state.len()];
         direction[j] = 1.0;
-        let (rates, outputs) = system.change(&state, &direction, None)?;
+        let (rates, outputs) = system.change(state, &direction, None)?;
         a.set_column(j, &rates.into());
         c.set_column(j, &outputs.into());
     }
@@ -40,7 +50,7 @@ pub fn linearise(
     let mut d = DMatrix::zeros(names.len(), seeds.inputs.len());
     let still = vec![0.0; state.len()];
     for (j, (_, seed)) in seeds.inputs.iter().enumerate() {
-        let (rates, outputs) = system.change(&state, &still, Some(*seed))?;
+        let (rates, outputs) = system.change(state, &still, Some(*seed))?;
         b.set_column(j, &rates.into());
         d.set_column(j, &outputs.into());
     }

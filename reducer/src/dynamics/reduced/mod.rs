@@ -9,13 +9,16 @@
 mod control;
 mod domain;
 mod error;
+mod impulse;
 mod integrate;
 mod linear;
+mod periodic;
 mod start;
 mod system;
 
 pub use error::ReducedError;
 pub use linear::linearise;
+pub use periodic::{SampledLoop, linearise_sampled};
 
 use super::excitation::Excitation;
 use super::full::{Initial, OutputMotion};

@@ -25,7 +25,7 @@ pub(super) struct System<'a> {
     pub excitation: &'a dyn Excitation,
     pub n: usize,
     pub s: usize,
-    prescribed: Vec<bool>,
+    pub prescribed: Vec<bool>,
     pub free: Vec<usize>,
     coulomb: &'a [f64],
     path: Option<&'a Path>,
@@ -43,7 +43,7 @@ pub(super) struct System<'a> {
     pub holding: RefCell<Vec<f64>>,
     /// What derivatives are taken along besides the state.
     pub seed: Cell<Option<Seed>>,
-    work: RefCell<Workspace>,
+    pub work: RefCell<Workspace>,
     /// For accelerations of outputs.
     pub motion_memory: RefCell<Memory<Dual>>,
     evaluations: Cell<usize>,
@@ -239,6 +239,13 @@ impl<'a> System<'a> {
         let scratch = &mut *self.scratch.borrow_mut();
         self.unpack(time, state, scratch);
         scratch.eta[..self.s].to_vec()
+    }
+
+    /// Coordinates and rates at a time and state.
+    pub fn motion(&self, time: f64, state: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let scratch = &mut *self.scratch.borrow_mut();
+        self.unpack(time, state, scratch);
+        (scratch.eta.clone(), scratch.rate.clone())
     }
 
     /// Derivative of the state; not a number where the model cannot tell, so that no step is

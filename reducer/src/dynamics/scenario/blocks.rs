@@ -274,6 +274,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         let apart = matches!(law, Law::Expression(_))
+            || matches!(law, Law::External(_))
             || block.gains.is_some()
             || block.state_space.is_some();
         let mut inputs: Vec<Vec<Term>> = if apart {

@@ -74,10 +74,12 @@ pub enum ScenarioFaultKind {
     SensorWithoutAxis,
     #[error("this cannot be measured there")]
     NoSuchQuantity,
-    #[error(
-        "block `{block}` jumps at instants that depend on the motion, so that it must be sampled"
-    )]
+    #[error("block `{block}` has no continuous law, so that it must be sampled")]
     OnlySampled { block: String },
+    #[error("there is no file `{path}`")]
+    NoController { path: String },
+    #[error("the library `{path}` cannot be used: {reason}")]
+    BadLibrary { path: String, reason: String },
     #[error("`{signal}` depends on the motion and cannot stand for a function of time here")]
     NotOfTime { signal: String },
     #[error(
@@ -154,6 +156,12 @@ impl Explain for ScenarioFault {
                 "a coordinate has `position`, `velocity`, `acceleration`; a modal one the first two".into()
             }
             Kind::OnlySampled { .. } => "add `sampled = { period = … }`".into(),
+            Kind::NoController { .. } => {
+                "paths are relative to the scenario file; compile the controller first".into()
+            }
+            Kind::BadLibrary { .. } => {
+                "compile it with `cc -shared -fPIC -o controller.so controller.c`, with the three functions `controller_init`, `controller_step` and `controller_free`".into()
+            }
             Kind::NotOfTime { .. } => {
                 "give it to a `force`, a `point_force` or the `input` of a `velocity_feedback`".into()
             }

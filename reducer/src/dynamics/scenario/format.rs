@@ -35,6 +35,9 @@ pub struct ScenarioFile {
     /// Forces at output points.
     #[serde(default)]
     pub point_force: Vec<Located<PointForceTable>>,
+    /// Blows, which change velocities at once.
+    #[serde(default)]
+    pub impulse: Vec<Located<ImpulseTable>>,
     /// What is measured.
     #[serde(default)]
     pub sensor: Vec<Located<SensorTable>>,
@@ -123,6 +126,32 @@ pub struct PointForceTable {
     pub force: Located<SignalWritten>,
 }
 
+/// A blow on a coordinate, or on an output along a direction.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ImpulseTable {
+    /// When (s).
+    pub at: Scalar,
+    /// Name of a coordinate.
+    pub coordinate: Option<Located<String>>,
+    /// Name of an output.
+    pub output: Option<Located<String>>,
+    /// Direction at the output, inertial axes.
+    pub direction: Option<Vector>,
+    /// Integral of the force over time (N s, or N m s on a hinge).
+    pub size: Scalar,
+}
+
+/// Parameters of the full model's integration: exactly one of `hht` and `alpha`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct AlphaTable {
+    /// α of Hilber, Hughes and Taylor, from 0 to 1/3.
+    pub hht: Option<Scalar>,
+    /// [α_m, α_f] of the generalised-α method, α_m ≤ α_f ≤ 1/2.
+    pub alpha: Option<Vec<Scalar>>,
+}
+
 /// Motion of an output point.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -186,6 +215,8 @@ pub struct FullTable {
     pub tolerance: Option<Scalar>,
     /// Spectral radius at infinite frequency, from 0 to 1; default 0.8.
     pub spectral_radius: Option<Scalar>,
+    /// Parameters of the method, instead of a spectral radius.
+    pub method: Option<Located<AlphaTable>>,
     /// Accelerations are found anew where sampled blocks act; without that the order falls to one;
     /// default: true.
     pub restart: Option<bool>,

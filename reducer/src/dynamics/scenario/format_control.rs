@@ -81,7 +81,8 @@ pub struct BlockTable {
     /// Its name; outputs of a block with several are `name.1`, `name.2`, …
     pub name: Located<String>,
     /// Sensors and blocks that it takes, `-` before a name subtracts it. They are added, but for
-    /// `gains`, `state_space` and `expression`, where each is an input of its own.
+    /// `gains`, `state_space`, `expression`, `program` and `library`, where each is an input of its
+    /// own.
     pub input: Option<Located<Names>>,
     /// When it acts; default: always.
     pub sampled: Option<SampledTable>,
@@ -113,6 +114,39 @@ pub struct BlockTable {
     pub butterworth: Option<Located<ButterworthTable>>,
     /// A delay.
     pub delay: Option<Located<DelayTable>>,
+    /// A controller of one's own: a program that answers every line with one line; only with
+    /// `sampled`.
+    pub program: Option<Located<ProgramTable>>,
+    /// A controller of one's own: a shared library; only with `sampled`.
+    pub library: Option<Located<LibraryTable>>,
+}
+
+/// A program: a line of its input is the time and the inputs, a line of its output the outputs.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ProgramTable {
+    /// The program, or a list of it and its arguments. A path is relative to this file; a name
+    /// without a slash is that of a command.
+    pub command: Located<Names>,
+    /// Number of outputs; default 1.
+    pub outputs: Option<Located<i64>>,
+    /// How long an answer may take (s); default 10.
+    pub timeout: Option<Scalar>,
+}
+
+/// A shared library with `controller_init`, `controller_step` and `controller_free`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct LibraryTable {
+    /// The file, relative to this one.
+    pub path: Located<String>,
+    /// A text for `controller_init`; default: empty.
+    #[serde(default)]
+    pub setting: String,
+    /// Number of outputs; default 1.
+    pub outputs: Option<Located<i64>>,
+    /// How long an answer may take (s); default 10.
+    pub timeout: Option<Scalar>,
 }
 
 /// Instants at which a block acts; between them it holds its outputs.

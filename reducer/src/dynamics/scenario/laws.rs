@@ -34,12 +34,14 @@ impl Reader<'_> {
             ("state_space", block.state_space.is_some()),
             ("butterworth", block.butterworth.is_some()),
             ("delay", block.delay.is_some()),
+            ("program", block.program.is_some()),
+            ("library", block.library.is_some()),
         ];
         let found: Vec<&'static str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
         if found.len() != 1 {
             let kind = FaultKind::ExactlyOne {
                 what: "a block".to_owned(),
-                options: "`signal`, `gain`, `gains`, `integrator`, `saturation`, `dead_zone`, `quantiser`, `lookup`, `expression`, `pid`, `transfer`, `state_space`, `butterworth`, `delay`",
+                options: "`signal`, `gain`, `gains`, `integrator`, `saturation`, `dead_zone`, `quantiser`, `lookup`, `expression`, `pid`, `transfer`, `state_space`, `butterworth`, `delay`, `program`, `library`",
                 found,
             };
             self.fault(&block.span, kind);
@@ -139,6 +141,12 @@ impl Reader<'_> {
         }
         if let Some(t) = &table.butterworth {
             return self.butterworth(t);
+        }
+        if let Some(t) = &table.program {
+            return self.program(t, table.input.as_ref());
+        }
+        if let Some(t) = &table.library {
+            return self.library(t, table.input.as_ref());
         }
         self.delay(table.delay.as_ref()?)
     }

@@ -4,6 +4,7 @@
 //! scenario's own text comes after those of the mechanism among the sources.
 
 mod blocks;
+mod controllers;
 mod driven;
 mod fault;
 mod format;

@@ -3,7 +3,8 @@
 use super::driven::{DrivenCoordinate, DrivenKind, driven};
 use super::fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 use super::format::{
-    AxesName, DriveTable, MethodName, OutputTable, QuantityName, ScenarioFile, SignalWritten,
+    AxesName, DriveTable, ImpulseTable, MethodName, OutputTable, QuantityName, ScenarioFile,
+    SignalWritten,
 };
 use super::{Axes, OutputRequest, Quantity, Scenario};
 use crate::description::elaborate::context::{Context, Scope};
@@ -14,6 +15,7 @@ use crate::description::quantity::Dimension;
 use crate::description::{FaultKind, Resolver};
 use crate::dynamics::control::{Diagram, Feedback, Place, Term};
 use crate::dynamics::drives::{Actuator, Drives, PointForce};
+use crate::dynamics::excitation::Impulse;
 use crate::dynamics::reduced::{Method, ReducedSettings};
 use crate::dynamics::signal::Signal;
 use crate::lie::Frame;
@@ -31,6 +33,8 @@ pub(super) struct Reader<'a> {
     context: Context,
     scope: Scope,
     pub(super) resolver: &'a Resolver<'a>,
+    /// Where the scenario is.
+    pub(super) folder: &'a Path,
     pub(super) sources: Vec<Source>,
     pub(super) own: Vec<ScenarioFault>,
     /// How long the scenario lasts (s).
@@ -130,6 +134,7 @@ pub(super) fn resolve(
             parameters: Rc::new(Parameters::default()),
         },
         resolver,
+        folder,
         sources: mechanism.sources.clone(),
         own: Vec::new(),
         duration: 1.0,
@@ -144,6 +149,7 @@ pub(super) fn resolve(
     let diagram = reader.diagram(file, &mechanism);
     let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
+    let impulses = reader.impulses(file, &mechanism);
     let outputs = reader.outputs(&file.output, &mechanism);
     let instants = reader.instants(file, span);
     let full = reader.full(&file.full, span);
@@ -176,6 +182,10 @@ pub(super) fn resolve(
         let mut drives = Drives::new(actuators, forces?, duration).ok()?;
         if let Some(diagram) = diagram? {
             drives = drives.with_control(diagram, feedback, duration);
+        }
+        let impulses = impulses?;
+        if !impulses.is_empty() {
+            drives = drives.with_impulses(impulses, duration);
         }
         let mut reduced = ReducedSettings::new(duration, tolerance?);
         reduced.method = match file.reduced.method {
@@ -384,6 +394,63 @@ impl Reader<'_> {
             })());
         }
         forces.into_iter().collect()
+    }
+
+    fn impulses(&mut self, file: &ScenarioFile, mechanism: &Mechanism) -> Option<Vec<Impulse>> {
+        let all: Vec<Option<Impulse>> = file
+            .impulse
+            .iter()
+            .map(|written| self.impulse(written, mechanism))
+            .collect();
+        all.into_iter().collect()
+    }
+
+    fn impulse(
+        &mut self,
+        written: &Located<ImpulseTable>,
+        mechanism: &Mechanism,
+    ) -> Option<Impulse> {
+        let time = self.number(&written.at, Dimension::TIME);
+        let size = self.value(&written.size, None);
+        if mechanism.approximation.trajectory.is_some() {
+            self.own_fault(&written.span, ScenarioFaultKind::PathForced);
+            return None;
+        }
+        let place = match (&written.coordinate, &written.output, &written.direction) {
+            (Some(name), None, None) => {
+                let names = mechanism.coordinates.iter().map(|c| &c.name);
+                let found = names.clone().position(|n| *n == name.value);
+                if found.is_none() {
+                    self.unknown(name, "coordinate", names.cloned().collect());
+                }
+                found.map(Place::Coordinate)
+            }
+            (None, Some(output), Some(direction)) => {
+                let output = self.output(output, mechanism);
+                let along = (self.context).direction(&self.scope, direction, "the direction");
+                (|| Some(Place::Output(output?, along?)))()
+            }
+            _ => {
+                let kind = FaultKind::ExactlyOne {
+                    what: "an impulse".to_owned(),
+                    options: "`coordinate`, `output` with `direction`",
+                    found: Vec::new(),
+                };
+                self.fault(&written.span, kind);
+                None
+            }
+        };
+        let (time, size, place) = (time?, size?, place?);
+        if !(0.0..self.duration).contains(&time) {
+            let kind = FaultKind::OutOfRange {
+                what: "the time of an impulse".to_owned(),
+                value: time,
+                allowed: "from 0 to before the end of the run",
+            };
+            self.fault(&written.span, kind);
+            return None;
+        }
+        Some(Impulse { time, place, size })
     }
 
     /// A function of time; sensors and blocks that are added to it become forces at a place.

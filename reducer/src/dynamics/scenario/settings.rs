@@ -1,10 +1,10 @@
 //! Sampling and the integration of the full model.
 
 use super::fault::ScenarioFaultKind;
-use super::format::{FullTable, ScenarioFile};
+use super::format::{AlphaTable, FullTable, ScenarioFile};
 use super::resolve::Reader;
 use crate::description::FaultKind;
-use crate::description::format::Scalar;
+use crate::description::format::{Located, Scalar};
 use crate::description::quantity::Dimension;
 use crate::dynamics::full::{FullSettings, StepControl};
 use std::ops::Range;
@@ -59,7 +59,14 @@ impl Reader<'_> {
             Some(scalar) => self.radius(scalar).map(Some),
             None => Some(None),
         };
+        let alpha = match &table.method {
+            Some(method) => self
+                .alpha(method, table.spectral_radius.is_some())
+                .map(Some),
+            None => Some(None),
+        };
         let mut settings = FullSettings::new(duration, step?);
+        settings.alpha = alpha?;
         if let Some(tolerance) = tolerance? {
             settings.step = StepControl::Adaptive {
                 first: step?,
@@ -72,6 +79,57 @@ impl Reader<'_> {
         }
         settings.restart_at_samples = table.restart.unwrap_or(true);
         Some(settings)
+    }
+
+    /// α_m and α_f for which the method is stable for any step.
+    fn alpha(&mut self, written: &Located<AlphaTable>, has_radius: bool) -> Option<[f64; 2]> {
+        let (hht, alpha) = (&written.hht, &written.alpha);
+        let values = match (hht, alpha.as_deref(), has_radius) {
+            (Some(hht), None, false) => [0.0, self.number(hht, Dimension::NONE)?],
+            (None, Some([m, f]), false) => [
+                self.number(m, Dimension::NONE)?,
+                self.number(f, Dimension::NONE)?,
+            ],
+            _ => {
+                let given = [
+                    ("hht", hht.is_some()),
+                    ("alpha", alpha.is_some()),
+                    ("spectral_radius", has_radius),
+                ];
+                let found = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+                let kind = FaultKind::ExactlyOne {
+                    what: "the full model's integration".to_owned(),
+                    options: "`spectral_radius`, `hht`, `alpha` (two numbers)",
+                    found,
+                };
+                self.fault(&written.span, kind);
+                return None;
+            }
+        };
+        let [m, f] = values;
+        let stable = match hht {
+            Some(_) => (0.0..=1.0 / 3.0).contains(&f),
+            None => (-1.0..=f).contains(&m) && f <= 0.5,
+        };
+        if stable {
+            return Some(values);
+        }
+        let kind = FaultKind::OutOfRange {
+            what: if hht.is_some() {
+                "α of HHT"
+            } else {
+                "α_m or α_f"
+            }
+            .to_owned(),
+            value: if hht.is_some() || f > 0.5 { f } else { m },
+            allowed: if hht.is_some() {
+                "between 0 and 1/3"
+            } else {
+                "−1 ≤ α_m ≤ α_f ≤ 1/2"
+            },
+        };
+        self.fault(&written.span, kind);
+        None
     }
 
     /// A step of which not too many make the whole run.
