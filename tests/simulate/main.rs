@@ -6,6 +6,7 @@ mod closed_loop;
 mod command;
 mod fast;
 mod four_bar;
+mod inversion;
 mod linear;
 mod path;
 mod products;

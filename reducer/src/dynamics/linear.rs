@@ -45,7 +45,7 @@ impl Root {
 }
 
 /// Roots by rising frequency, then by imaginary part, so that equal systems give equal lists.
-fn sorted(values: impl Iterator<Item = Complex<f64>>) -> Vec<Root> {
+pub(super) fn sorted(values: impl Iterator<Item = Complex<f64>>) -> Vec<Root> {
     let mut roots: Vec<Root> = values.map(|at| Root { at }).collect();
     roots.sort_by(|a, b| {
         let (p, q) = (a.at, b.at);
@@ -55,7 +55,7 @@ fn sorted(values: impl Iterator<Item = Complex<f64>>) -> Vec<Root> {
 }
 
 /// Eigenvalues of a matrix whose entries may differ by many powers of ten.
-fn eigenvalues(mut matrix: DMatrix<f64>) -> Vec<Complex<f64>> {
+pub(super) fn eigenvalues(mut matrix: DMatrix<f64>) -> Vec<Complex<f64>> {
     if matrix.is_empty() || matrix.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
