@@ -1,7 +1,9 @@
 //! What was typed. Nothing is checked here beyond its spelling.
 
+mod invert;
 mod linear;
 
+pub use invert::InvertArgs;
 pub use linear::LinearArgs;
 
 use crate::help;
@@ -65,6 +67,7 @@ impl Args {
             Some(Command::Completions(_)) => false,
             Some(Command::Simulate(args)) => args.json,
             Some(Command::Linear(args)) => args.json,
+            Some(Command::Invert(args)) => args.json,
         }
     }
 }
@@ -99,6 +102,9 @@ pub enum Command {
     /// Finds poles, zeros and frequency responses, loops open or closed.
     #[command(after_help = help::LINEAR)]
     Linear(LinearArgs),
+    /// Finds forces that keep outputs of the flexible mechanism on their paths.
+    #[command(after_help = help::INVERT)]
+    Invert(InvertArgs),
     /// Writes a reduced model in another format.
     #[command(after_help = help::EXPORT)]
     Export(ExportArgs),

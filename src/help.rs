@@ -140,6 +140,16 @@ Examples:
   From a force to the tip, loops left open:
     reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode";
 
+/// After the options of `reduce invert`.
+pub const INVERT: &str = "\
+Examples:
+  Torques that move the tip of a flexible arm along half a circle:
+    reduce invert data/inversion/two_link_half_circle.toml -o half_circle
+  Zeros, forces and errors for a script:
+    reduce invert data/inversion/two_link_half_circle.toml --json
+
+Writes inversion.csv, whose columns scenarios take as drives, and inversion.svg.";
+
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\
 Examples:

@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod eval;
 mod export;
+mod invert;
 mod linear;
 mod local;
 mod modes;
@@ -54,6 +55,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Simulate(args)) => simulate::run(args),
         Some(Command::Linear(args)) => linear::run(args),
+        Some(Command::Invert(args)) => invert::run(args),
         Some(Command::Export(args)) => export::run(args),
         Some(Command::New(args)) => new::run(args),
         Some(Command::Completions(args)) => completions::run(args),

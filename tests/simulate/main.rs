@@ -9,6 +9,7 @@ mod controllers;
 mod discrete;
 mod fast;
 mod four_bar;
+mod inversion;
 mod linear;
 mod path;
 mod products;

@@ -7,6 +7,7 @@ pub mod deflection;
 pub mod drives;
 pub mod excitation;
 pub mod full;
+pub mod inversion;
 pub mod linear;
 pub mod record;
 pub mod reduced;

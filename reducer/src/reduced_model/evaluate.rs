@@ -86,6 +86,13 @@ impl<R> Default for Memory<R> {
     }
 }
 
+impl<R> Memory<R> {
+    /// The mass matrix of the last hybrid dynamics, n×n row-major.
+    pub fn mass(&self) -> &[R] {
+        &self.mass
+    }
+}
+
 /// Memory for a call with the plan.
 pub(super) fn scratch<'w, R: Number>(memory: &'w mut Vec<R>, plan: &Plan) -> Scratch<'w, R> {
     let needed = plan.memory();

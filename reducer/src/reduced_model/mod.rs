@@ -13,6 +13,7 @@
 //! and everything else is a derivative of these. In the `direct` form [T 5.139] mass, gyroscopic
 //! tensor, stiffness, damping and force are stored independently.
 
+mod bidual;
 mod coefficients;
 mod components;
 mod coverage;
@@ -48,6 +49,7 @@ pub use provenance::{
 pub use table::Table;
 pub use validate::{InvalidModel, limits};
 
+pub(crate) use bidual::Bidual;
 pub(crate) use coefficients::frequencies_hz;
 pub(crate) use evaluate::Memory;
 pub(crate) use outputs::OutputNumbers;

@@ -50,7 +50,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-simulation", scenario.name)),
     };
-    let guard = guard(args, &scenario);
+    let guard = guard(&args.scenario, args.force, &scenario);
     for name in [FULL, REDUCED, CHART] {
         super::allow(&guard, &folder.join(name))?;
     }
@@ -108,8 +108,8 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
 }
 
 /// What must not be replaced: the scenario, its mechanism, its model and its tables.
-fn guard(args: &SimulateArgs, scenario: &Scenario) -> Guard {
-    let folder = args.scenario.parent().unwrap_or(Path::new(""));
+pub(super) fn guard(file: &Path, force: bool, scenario: &Scenario) -> Guard {
+    let folder = file.parent().unwrap_or(Path::new(""));
     // Tables are known by their paths from the scenario, other sources by those from here.
     let sources = scenario.sources.iter();
     let read: Vec<PathBuf> = sources
@@ -117,11 +117,11 @@ fn guard(args: &SimulateArgs, scenario: &Scenario) -> Guard {
         .chain(scenario.model.clone())
         .collect();
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
-    super::guard(&read, Some(&scenario.mechanism), args.force)
+    super::guard(&read, Some(&scenario.mechanism), force)
 }
 
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.
-fn reduced_model(
+pub(super) fn reduced_model(
     scenario: &Scenario,
     source: &SampleSource,
     folder: &Path,

@@ -1,6 +1,7 @@
 //! Expressions of a block's inputs, with their gradients.
 
-use crate::reduced_model::Dual;
+use crate::reduced_model::{Bidual, Dual};
+use kernel::Number;
 
 /// Longest expression in bytes.
 const MAX_LENGTH: usize = 1000;
@@ -100,30 +101,42 @@ impl Expression {
 
     /// Its value.
     pub(super) fn value(&self, inputs: &[f64]) -> f64 {
-        self.along(inputs, usize::MAX).v
+        self.evaluate(|i| Dual {
+            v: inputs[i],
+            d: 0.0,
+        })
+        .v
     }
 
     /// Its derivatives by all inputs.
     pub(super) fn gradient(&self, inputs: &[f64]) -> Vec<f64> {
-        (0..inputs.len()).map(|j| self.along(inputs, j).d).collect()
-    }
-
-    /// Value and derivative by input `along`.
-    fn along(&self, inputs: &[f64], along: usize) -> Dual {
-        let mut stack: Vec<Dual> = Vec::new();
-        let pop = |stack: &mut Vec<Dual>| {
-            stack.pop().unwrap_or(Dual {
-                v: f64::NAN,
-                d: 0.0,
+        let along = |j: usize| {
+            self.evaluate(|i| Dual {
+                v: inputs[i],
+                d: if i == j { 1.0 } else { 0.0 },
             })
         };
+        (0..inputs.len()).map(|j| along(j).d).collect()
+    }
+
+    /// Value and first two derivatives of a function of one input.
+    pub(in crate::dynamics) fn jet(&self, input: f64) -> [f64; 3] {
+        let found = self.evaluate(|_| Bidual {
+            v: input,
+            a: 1.0,
+            b: 1.0,
+            ab: 0.0,
+        });
+        [found.v, found.a, found.ab]
+    }
+
+    fn evaluate<R: Smooth>(&self, input: impl Fn(usize) -> R) -> R {
+        let mut stack: Vec<R> = Vec::new();
+        let pop = |stack: &mut Vec<R>| stack.pop().unwrap_or(R::of(f64::NAN));
         for operation in &self.operations {
             let value = match *operation {
-                Operation::Number(v) => Dual { v, d: 0.0 },
-                Operation::Input(i) => Dual {
-                    v: inputs[i],
-                    d: if i == along { 1.0 } else { 0.0 },
-                },
+                Operation::Number(v) => R::of(v),
+                Operation::Input(i) => input(i),
                 Operation::Negate => -pop(&mut stack),
                 Operation::Call(function) => {
                     let last = pop(&mut stack);
@@ -152,48 +165,106 @@ impl Expression {
     }
 }
 
-fn power(base: Dual, exponent: Dual) -> Dual {
-    let v = base.v.powf(exponent.v);
-    let mut d = 0.0;
-    if base.d != 0.0 {
-        d += exponent.v * base.v.powf(exponent.v - 1.0) * base.d;
-    }
-    if exponent.d != 0.0 {
-        d += v * base.v.ln() * exponent.d;
-    }
-    Dual { v, d }
+/// Numbers with derivatives, for functions whose derivatives are known.
+trait Smooth: Number {
+    fn value(self) -> f64;
+    /// Whether it depends on what is varied at all.
+    fn varies(self) -> bool;
+    /// f(self) from f and its first two derivatives there.
+    fn chain(self, of: [f64; 3]) -> Self;
 }
 
-fn one(function: Function, x: Dual) -> Dual {
-    let (v, slope) = match function {
-        Function::Sqrt => (x.v.sqrt(), 0.5 / x.v.sqrt()),
-        Function::Sin => (x.v.sin(), x.v.cos()),
-        Function::Cos => (x.v.cos(), -x.v.sin()),
-        Function::Tan => (x.v.tan(), 1.0 + x.v.tan().powi(2)),
-        Function::Asin => (x.v.asin(), 1.0 / (1.0 - x.v * x.v).sqrt()),
-        Function::Acos => (x.v.acos(), -1.0 / (1.0 - x.v * x.v).sqrt()),
-        Function::Atan => (x.v.atan(), 1.0 / (1.0 + x.v * x.v)),
-        Function::Abs => (x.v.abs(), if x.v < 0.0 { -1.0 } else { 1.0 }),
-        Function::Exp => (x.v.exp(), x.v.exp()),
-        Function::Log => (x.v.ln(), 1.0 / x.v),
-        Function::Sign => (if x.v == 0.0 { 0.0 } else { x.v.signum() }, 0.0),
-        Function::Atan2 | Function::Min | Function::Max => (f64::NAN, 0.0),
-    };
-    let d = if x.d == 0.0 { 0.0 } else { slope * x.d };
-    Dual { v, d }
+impl Smooth for Dual {
+    fn value(self) -> f64 {
+        self.v
+    }
+
+    fn varies(self) -> bool {
+        self.d != 0.0
+    }
+
+    fn chain(self, [v, slope, _]: [f64; 3]) -> Self {
+        let d = if self.d == 0.0 { 0.0 } else { slope * self.d };
+        Self { v, d }
+    }
 }
 
-fn two(function: Function, a: Dual, b: Dual) -> Dual {
+impl Smooth for Bidual {
+    fn value(self) -> f64 {
+        self.v
+    }
+
+    fn varies(self) -> bool {
+        self.a != 0.0 || self.b != 0.0 || self.ab != 0.0
+    }
+
+    fn chain(self, [v, slope, bend]: [f64; 3]) -> Self {
+        if !self.varies() {
+            return Self::of(v);
+        }
+        Self {
+            v,
+            a: slope * self.a,
+            b: slope * self.b,
+            ab: slope * self.ab + bend * self.a * self.b,
+        }
+    }
+}
+
+/// A constant exponent takes bases of any sign; where it varies, b^e is exp(e ln b).
+fn power<R: Smooth>(base: R, exponent: R) -> R {
+    let (b, e) = (base.value(), exponent.value());
+    let v = b.powf(e);
+    if !exponent.varies() {
+        let slope = |order: f64, factor: f64| factor * b.powf(e - order);
+        return base.chain([v, slope(1.0, e), slope(2.0, e * (e - 1.0))]);
+    }
+    let logarithm = one(Function::Log, base);
+    one(Function::Exp, exponent * logarithm)
+}
+
+fn one<R: Smooth>(function: Function, input: R) -> R {
+    let x = input.value();
+    let rest = 1.0 - x * x;
+    input.chain(match function {
+        Function::Sqrt => [x.sqrt(), 0.5 / x.sqrt(), -0.25 / (x * x.sqrt())],
+        Function::Sin => [x.sin(), x.cos(), -x.sin()],
+        Function::Cos => [x.cos(), -x.sin(), -x.cos()],
+        Function::Tan => {
+            let slope = 1.0 + x.tan().powi(2);
+            [x.tan(), slope, 2.0 * x.tan() * slope]
+        }
+        Function::Asin => [x.asin(), 1.0 / rest.sqrt(), x / (rest * rest.sqrt())],
+        Function::Acos => [x.acos(), -1.0 / rest.sqrt(), -x / (rest * rest.sqrt())],
+        Function::Atan => {
+            let slope = 1.0 / (1.0 + x * x);
+            [x.atan(), slope, -2.0 * x * slope * slope]
+        }
+        Function::Abs => [x.abs(), if x < 0.0 { -1.0 } else { 1.0 }, 0.0],
+        Function::Exp => [x.exp(); 3],
+        Function::Log => [x.ln(), 1.0 / x, -1.0 / (x * x)],
+        Function::Sign => [if x == 0.0 { 0.0 } else { x.signum() }, 0.0, 0.0],
+        Function::Atan2 | Function::Min | Function::Max => [f64::NAN, 0.0, 0.0],
+    })
+}
+
+fn two<R: Smooth>(function: Function, a: R, b: R) -> R {
     match function {
-        Function::Min if a.v <= b.v => a,
-        Function::Max if a.v >= b.v => a,
+        Function::Min if a <= b => a,
+        Function::Max if a >= b => a,
         Function::Min | Function::Max => b,
+        // The angle is that of the quotient but for a constant; of two quotients the smaller one.
         _ => {
-            let square = a.v * a.v + b.v * b.v;
-            Dual {
-                v: a.v.atan2(b.v),
-                d: (a.d * b.v - a.v * b.d) / square,
+            let (y, x) = (a.value(), b.value());
+            if !a.varies() && !b.varies() {
+                return R::of(y.atan2(x));
             }
+            let turned = if y.abs() <= x.abs() {
+                one(Function::Atan, a / b)
+            } else {
+                -one(Function::Atan, b / a)
+            };
+            turned + R::of(y.atan2(x) - turned.value())
         }
     }
 }
@@ -405,6 +476,24 @@ mod tests {
                     "{text}: {gradient:?} {difference}"
                 );
             }
+        }
+        for text in [
+            "sqrt(x) + 2^x + log(x) + tan(x) - acos(x) + 1.5e-1*asin(x)",
+            "x^x*atan2(x, 0.2) - atan2(0.1, x)/cos(x) + exp(sin(x))",
+            "0.3 - (x - 2)^3 + abs(x)/x^2 + atan(x)",
+        ] {
+            let curve = read(text).unwrap();
+            let [value, slope, bend] = curve.jet(0.7);
+            assert!((value - curve.value(&[0.7, 0.0])).abs() < 1e-14, "{text}");
+            assert!(
+                (slope - curve.gradient(&[0.7, 0.0])[0]).abs() < 1e-13,
+                "{text}"
+            );
+            let difference = (curve.jet(0.7 + 1e-5)[1] - curve.jet(0.7 - 1e-5)[1]) / 2e-5;
+            assert!(
+                (bend - difference).abs() < 1e-8,
+                "{text}: {bend} {difference}"
+            );
         }
         assert_eq!(read("-x^2").unwrap().value(&[3.0, 0.0]), -9.0);
         assert_eq!(read("2^-1^2").unwrap().value(&[0.0, 0.0]), 0.5);

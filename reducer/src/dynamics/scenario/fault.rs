@@ -66,6 +66,18 @@ pub enum ScenarioFaultKind {
         "the mechanism has a trajectory, on which motion alone can be given: sensors and blocks have nothing to act on"
     )]
     BlocksOnPath,
+    #[error(
+        "the mechanism has a trajectory, on which its outputs are already: nothing is left to track"
+    )]
+    TrackOnPath,
+    #[error(
+        "the scenario tracks outputs, for which all forces are to be found, and drives the mechanism besides"
+    )]
+    TrackedAndDriven,
+    #[error("the output that is tracked has no `axis`")]
+    TrackWithoutAxis,
+    #[error("a curve is a function of `s`, which nothing gives")]
+    CurveWithoutParameter,
     #[error("{count} sensors and blocks are too many; {limit} are possible")]
     TooManyBlocks { count: usize, limit: usize },
     #[error("blocks act {count} times in this run; {limit} are possible")]
@@ -148,6 +160,16 @@ impl Explain for ScenarioFault {
             Kind::Blocks(fault) => fault.help().into(),
             Kind::BlocksOnPath => {
                 "reduce over the domain: `[override.approximation]` without `trajectory`".into()
+            }
+            Kind::TrackOnPath => {
+                "reduce over the domain: `[override.approximation]` without `trajectory`".into()
+            }
+            Kind::TrackedAndDriven => {
+                "invert a scenario without `[[drive]]` and `[[point_force]]`, and drive another one with the result".into()
+            }
+            Kind::TrackWithoutAxis => "add `axis = \"x\"`, \"y\" or \"z\"".into(),
+            Kind::CurveWithoutParameter => {
+                "give it in `[invert]`: `parameter = { point_to_point = { to = 1, duration = 0.5 } }`".into()
             }
             Kind::TooManyBlocks { .. } => "join some: `state_space` holds many filters".into(),
             Kind::TooManyActs { .. } => "make the `period` longer or the `duration` shorter".into(),

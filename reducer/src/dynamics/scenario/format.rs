@@ -4,6 +4,7 @@
 //! descriptions.
 
 use super::format_control::{BlockTable, SensorTable};
+use super::format_track::{InvertTable, TrackTable};
 use crate::description::format::{Located, Number, OverrideTable, Scalar, Vector};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,6 +45,12 @@ pub struct ScenarioFile {
     /// Controllers, filters, references.
     #[serde(default)]
     pub block: Vec<Located<BlockTable>>,
+    /// What `reduce invert` is to keep on paths, as many as coordinates.
+    #[serde(default)]
+    pub track: Vec<Located<TrackTable>>,
+    /// How paths are inverted.
+    #[serde(default)]
+    pub invert: InvertTable,
     /// What is wanted; default: position and deflection of all outputs of the mechanism.
     #[serde(default)]
     pub output: Vec<Located<OutputTable>>,

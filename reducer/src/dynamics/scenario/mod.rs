@@ -9,12 +9,14 @@ mod driven;
 mod fault;
 mod format;
 mod format_control;
+mod format_track;
 mod laws;
 mod resolve;
 mod settings;
 mod signals;
 mod start;
 mod table;
+mod tracks;
 
 pub use driven::{DrivenCoordinate, DrivenKind};
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
@@ -22,6 +24,7 @@ pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 use super::drives::Drives;
 use super::excitation::Excitation;
 use super::full::{FullSettings, Initial};
+use super::inversion::{InversionSettings, Tracked};
 use super::reduced::ReducedSettings;
 use crate::description::mechanism::{Mechanism, Origin, Source};
 use crate::description::{
@@ -93,6 +96,10 @@ pub struct Scenario {
     pub initial: Initial,
     /// What drives it.
     pub drives: Drives,
+    /// Outputs with their paths, where these are to be inverted; empty otherwise.
+    pub tracked: Vec<Tracked>,
+    /// How they are inverted.
+    pub inversion: InversionSettings,
     /// What is wanted.
     pub outputs: Vec<OutputRequest>,
     /// When, from 0 to the end.

@@ -16,6 +16,7 @@ use crate::description::{FaultKind, Resolver};
 use crate::dynamics::control::{Diagram, Feedback, Place, Term};
 use crate::dynamics::drives::{Actuator, Drives, PointForce};
 use crate::dynamics::excitation::Impulse;
+use crate::dynamics::inversion::InversionSettings;
 use crate::dynamics::reduced::{Method, ReducedSettings};
 use crate::dynamics::signal::Signal;
 use crate::lie::Frame;
@@ -150,6 +151,8 @@ pub(super) fn resolve(
     let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
     let impulses = reader.impulses(file, &mechanism);
+    let tracked = reader.tracked(file, &mechanism, &coordinates);
+    let inversion = reader.inversion(&file.invert, span);
     let outputs = reader.outputs(&file.output, &mechanism);
     let instants = reader.instants(file, span);
     let full = reader.full(&file.full, span);
@@ -198,7 +201,15 @@ pub(super) fn resolve(
         let mut full = full?;
         full.instants.clone_from(&instants);
         reduced.coulomb_rate = full.coulomb_rate;
+        let inversion = InversionSettings {
+            theta: initial.theta.clone(),
+            coulomb: reduced.coulomb.clone(),
+            coulomb_rate: full.coulomb_rate,
+            ..inversion?
+        };
         Some(Scenario {
+            tracked: tracked?,
+            inversion,
             name,
             model: file.model.as_ref().map(|model| folder.join(&model.value)),
             changes: changes(&file.overrides),
