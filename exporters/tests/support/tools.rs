@@ -125,6 +125,21 @@ pub const FMPY: Check = tool(
     "python3 -c 'import fmpy, lark, numpy' && cc --version",
     "FMUs are not simulated elsewhere",
 );
+pub const CASADI: Check = tool(
+    "casadi",
+    "python3 -c 'import casadi, numpy' && cc --version",
+    "external functions and expressions of CasADi are not evaluated",
+);
+pub const OCTAVE: Check = tool(
+    "octave",
+    "octave-cli --version",
+    ".mat files are not evaluated in Octave",
+);
+pub const SCIPY: Check = tool(
+    "scipy",
+    "python3 -c 'import scipy.io'",
+    ".mat files are not read elsewhere",
+);
 pub const TCC: Check = tool("tcc", "tcc -v", "generated C is not compiled with tcc");
 pub const GCC_32: Check = tool(
     "gcc_m32",
@@ -196,6 +211,9 @@ pub fn checks() -> Vec<Check> {
         H5PY,
         MESHIO,
         FMPY,
+        CASADI,
+        OCTAVE,
+        SCIPY,
         TCC,
         GCC_32,
         CHROMIUM,
