@@ -128,6 +128,16 @@ pub enum CommandError {
     /// A model file alone does not say where to linearise.
     #[error("a model does not say at which configuration to linearise")]
     NoConfiguration,
+    /// A grid of no or of too many configurations.
+    #[error(
+        "a grid of {count} values of every coordinate has less than two of one, or more than {most} configurations"
+    )]
+    GridSize {
+        /// Values of every coordinate.
+        count: usize,
+        /// Configurations, at most.
+        most: usize,
+    },
     /// The reduced model has no linear system there.
     #[error(transparent)]
     Linear(#[from] reducer::dynamics::reduced::ReducedError),
@@ -303,7 +313,8 @@ impl Explain for CommandError {
                 (None, []) => "there is none; add blocks to the scenario".into(),
                 (None, known) => format!("there are {}", known.join(", ")),
             }),
-            Self::NoConfiguration => Some("add --at=θ1,θ2,…".into()),
+            Self::NoConfiguration => Some("add --at=θ1,θ2,…, or --grid=N".into()),
+            Self::GridSize { .. } => Some("give another --grid".into()),
             Self::Linear(error) => reducer::error::Explain::help(error),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::Overflow => Some("give smaller numbers; they are in SI units and radians".into()),

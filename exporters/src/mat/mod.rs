@@ -42,6 +42,17 @@ pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
     Ok(file(&[("model", Value::Struct(groups))]))
 }
 
+/// A name as a field of a structure can have it.
+pub fn field(name: &str) -> String {
+    let name = crate::code::identifier(name);
+    let start = if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        ""
+    } else {
+        "x"
+    };
+    format!("{start}{name}").chars().take(31).collect()
+}
+
 /// The program that evaluates it.
 pub fn program() -> Vec<u8> {
     PROGRAM.as_bytes().to_vec()

@@ -137,8 +137,8 @@ pub const OCTAVE: Check = tool(
 );
 pub const SCIPY: Check = tool(
     "scipy",
-    "python3 -c 'import scipy.io'",
-    ".mat files are not read elsewhere",
+    "python3 -c 'import scipy.io, control'",
+    ".mat files are not read by SciPy and python-control",
 );
 pub const TCC: Check = tool("tcc", "tcc -v", "generated C is not compiled with tcc");
 pub const GCC_32: Check = tool(
@@ -189,6 +189,10 @@ pub const ALL_FMUS: Check = long(
     "fmus_of_several_mechanisms",
     "FMUs of the four-bar alone are simulated elsewhere",
 );
+pub const PLANNED: Check = long(
+    "optimal_plan",
+    "no motion is planned with CasADi and given to the full model",
+);
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
     "4 runs of one mechanism are killed instead of 60 of four",
@@ -225,6 +229,7 @@ pub fn checks() -> Vec<Check> {
         ALL_SANITIZED,
         LARGEST_ON_BOARD,
         ALL_FMUS,
+        PLANNED,
         MANY_KILLS,
     ]
 }
