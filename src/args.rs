@@ -265,7 +265,7 @@ pub struct ExportArgs {
     /// What to write.
     #[arg(long, value_enum)]
     pub format: FormatName,
-    /// A file (json, hdf5, fmu) or a folder (c, rust).
+    /// A file (json, hdf5, mat, fmu) or a folder (c, rust, casadi).
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,
     /// Source that computes in single precision.
@@ -390,10 +390,14 @@ pub enum FormatName {
     Json,
     /// One HDF5 file.
     Hdf5,
+    /// One MATLAB file, and a function that evaluates it.
+    Mat,
     /// C99 source.
     C,
     /// A Rust crate.
     Rust,
+    /// C and Python for CasADi and acados.
+    Casadi,
     /// A Functional Mock-up Unit: model exchange and co-simulation.
     Fmu,
 }

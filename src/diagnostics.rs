@@ -131,6 +131,16 @@ pub enum CommandError {
     /// A model alone is compared with nothing.
     #[error("a model file does not hold the full model to compare with")]
     NoFullModel,
+    /// A grid of no or of too many configurations.
+    #[error(
+        "a grid of {count} values of every coordinate has less than two of one, or more than {most} configurations"
+    )]
+    GridSize {
+        /// Values of every coordinate.
+        count: usize,
+        /// Configurations, at most.
+        most: usize,
+    },
     /// The reduced model has no linear system there.
     #[error(transparent)]
     Linear(#[from] reducer::dynamics::reduced::ReducedError),
@@ -307,7 +317,8 @@ impl Explain for CommandError {
                 (None, known) => format!("there are {}", known.join(", ")),
             }),
             Self::NoFullModel => Some("give a scenario of the mechanism, or leave --full away".into()),
-            Self::NoConfiguration => Some("add --at=θ1,θ2,…".into()),
+            Self::NoConfiguration => Some("add --at=θ1,θ2,…, or --grid=N".into()),
+            Self::GridSize { .. } => Some("give another --grid".into()),
             Self::Linear(error) => reducer::error::Explain::help(error),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::Overflow => Some("give smaller numbers; they are in SI units and radians".into()),

@@ -138,7 +138,9 @@ Examples:
     reduce linear data/scenarios/ralf_slow_loop.toml
     reduce linear data/scenarios/ralf_slow_loop.toml --locus slow1 --multiples 0,3,61 -o locus
   From a force to the tip, loops left open:
-    reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode";
+    reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode
+  Linear models over the domain, for MATLAB, Octave and python-control:
+    reduce linear arm-reduced/model.json --grid 9 -o arm-linear";
 
 /// After the options of `reduce invert`.
 pub const INVERT: &str = "\

@@ -164,11 +164,12 @@ pub enum WriteError {
         /// The format.
         format: &'static str,
     },
-    /// Second-order motion of outputs, of which FMUs have no derivatives.
-    #[error(
-        "outputs that shorten as they bend (`stiffening = true`) have no exact derivatives in an FMU: reduce without it, or use the C model"
-    )]
-    BentOutputs,
+    /// A `.mat` file of another name, which MATLAB would not load as such.
+    #[error("`{path}` does not end in .mat: give such a name", path = path.display())]
+    NotMat {
+        /// The place.
+        path: PathBuf,
+    },
     /// A model too large for generated code.
     #[error(
         "{what}: {found}, generated code holds at most {largest}: loosen the tolerance or use the JSON or HDF5 model"

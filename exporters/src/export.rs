@@ -1,7 +1,7 @@
 //! One door for the command line and the pipeline.
 
 use crate::fmu::{self, FmuOptions};
-use crate::{Guard, ReadError, WriteError, code, files, hdf5, history, json, report};
+use crate::{Guard, ReadError, WriteError, casadi, code, files, hdf5, history, json, mat, report};
 use reducer::reduced_model::ReducedModel;
 use reducer::survey::Survey;
 use std::io::Read;
@@ -17,10 +17,14 @@ pub enum Format {
     Json,
     /// One HDF5 file.
     Hdf5,
+    /// One level-5 `.mat` file, and beside it a function that evaluates it in MATLAB and Octave.
+    Mat,
     /// A folder of C99 source.
     C,
     /// A folder with a Rust crate.
     Rust,
+    /// A folder with external functions of CasADi, and the model as its expressions.
+    Casadi,
     /// One Functional Mock-up Unit, of FMI 3.0 with forces as inputs, for this machine where it has a compiler;
     /// [`crate::fmu`] has other kinds.
     Fmu,
@@ -52,8 +56,13 @@ pub fn export(
             refuse_source_options("hdf5", options)?;
             files::write_whole(path, &hdf5::to_bytes(model)?, guard)
         }
+        Format::Mat => {
+            refuse_source_options("mat", options)?;
+            write_mat(model, path, guard)
+        }
         Format::C => files::write_set(path, &code::c_files(model, options)?, guard),
         Format::Rust => files::write_set(path, &code::rust_files(model, options)?, guard),
+        Format::Casadi => files::write_set(path, &casadi::casadi_files(model, options)?, guard),
         Format::Fmu => write_fmu(model, FmuOptions::default(), path, options, guard).map(|_| ()),
     }
 }
@@ -70,6 +79,21 @@ pub fn write_fmu(
     let made = fmu::fmu(model, options, fmu, Some("cc"))?;
     files::write_whole(path, &made.bytes, guard)?;
     Ok(made.without_binary)
+}
+
+/// The file and the function that evaluates it, both or none.
+fn write_mat(model: &ReducedModel, path: &Path, guard: &Guard) -> Result<(), WriteError> {
+    let name = path.file_name().and_then(|n| n.to_str());
+    let Some(name) = name.filter(|n| n.ends_with(".mat")) else {
+        let path = path.to_owned();
+        return Err(WriteError::NotMat { path });
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let set = [
+        (name.to_owned(), mat::to_bytes(model)?),
+        (mat::EVALUATE.to_owned(), mat::program()),
+    ];
+    files::write_set(folder, &set, guard)
 }
 
 /// Model files hold every number as it is and no names of source.

@@ -65,7 +65,9 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     let table = first.starts_with("time,") && first.contains(",energy.kinetic,");
     let hdf5 = head.starts_with(b"\x89HDF\r\n\x1a\n") && crate::hdf5::is_model(path);
     let fmu = head.starts_with(b"PK\x03\x04") && text.contains(crate::fmu::MARK);
-    let marked = fmu || source || model || history || page || chart || shapes || table || hdf5;
+    let mat = text.starts_with(crate::mat::MARK);
+    let marked =
+        fmu || mat || source || model || history || page || chart || shapes || table || hdf5;
     read && (head.is_empty() || marked)
 }
 

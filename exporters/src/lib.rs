@@ -36,6 +36,7 @@
 #[doc = include_str!("../../docs/library.md")]
 struct LibraryPage;
 
+pub mod casadi;
 pub mod code;
 mod drafts;
 mod error;
@@ -45,6 +46,7 @@ pub mod fmu;
 pub mod hdf5;
 mod history;
 pub mod json;
+pub mod mat;
 pub mod plot;
 mod report;
 pub mod schema;

@@ -12,6 +12,9 @@ pub struct LinearArgs {
     /// The configuration; where the scenario starts where absent.
     #[arg(long, value_name = "θ1,θ2,…", allow_hyphen_values = true)]
     pub at: Option<Numbers>,
+    /// Linear models at so many values of every coordinate as well, over the domain.
+    #[arg(long, value_name = "N")]
+    pub grid: Option<usize>,
     /// Leaves out what blocks give: the loop is open.
     #[arg(long)]
     pub open: bool,
@@ -38,7 +41,7 @@ pub struct LinearArgs {
         allow_hyphen_values = true
     )]
     pub multiples: Numbers,
-    /// Where to write linear.json, poles.svg and bode.svg.
+    /// Where to write linear.json, linear.mat, poles.svg and bode.svg.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Replaces files that this program has not written.

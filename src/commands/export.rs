@@ -21,8 +21,10 @@ pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
     let format = match args.format {
         FormatName::Json => Format::Json,
         FormatName::Hdf5 => Format::Hdf5,
+        FormatName::Mat => Format::Mat,
         FormatName::C => Format::C,
         FormatName::Rust => Format::Rust,
+        FormatName::Casadi => Format::Casadi,
         FormatName::Fmu => Format::Fmu,
     };
     refuse_fmu_options(args, format)?;

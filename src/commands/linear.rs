@@ -1,7 +1,9 @@
 //! `reduce linear`: poles, zeros and frequency responses of a reduced model, its loops open or closed.
 
 mod full;
+mod grid;
 
+use self::grid::{Grid, Point};
 use super::{Outcome, simulate};
 use crate::args::LinearArgs;
 use crate::diagnostics::{self, CommandError, Failure};
@@ -23,6 +25,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 const DOCUMENT: &str = "linear.json";
+const MAT: &str = "linear.mat";
 const POLES: &str = "poles.svg";
 const BODE: &str = "bode.svg";
 
@@ -48,6 +51,10 @@ struct Analysis {
     way: Option<Way>,
     /// Factor of a block's outputs, and the poles there.
     locus: Vec<(f64, Vec<Root>)>,
+    /// States, inputs and outputs at rest, of a model by itself.
+    here: Point,
+    /// Over the domain, where it was asked for.
+    grid: Option<Grid>,
 }
 
 struct Way {
@@ -78,7 +85,7 @@ pub fn run(args: &LinearArgs) -> Result<Outcome, Failure> {
     let read: Vec<_> = subject.read.iter().map(PathBuf::as_path).collect();
     let guard = super::guard(&read, None, args.force);
     if let Some(folder) = &args.output {
-        for name in [DOCUMENT, POLES, BODE] {
+        for name in [DOCUMENT, MAT, POLES, BODE] {
             super::allow(&guard, &folder.join(name))?;
         }
     }
@@ -92,6 +99,13 @@ pub fn run(args: &LinearArgs) -> Result<Outcome, Failure> {
                 pole_map(&subject.name, &analysis).into_bytes(),
             ),
         ];
+        let (points, counts) = match &analysis.grid {
+            Some(grid) => (&grid.points[..], &grid.counts[..]),
+            None => (std::slice::from_ref(&analysis.here), &[][..]),
+        };
+        if let Some(bytes) = grid::to_mat(&subject, points, counts) {
+            files.push((MAT.to_owned(), bytes));
+        }
         if let Some(way) = &analysis.way {
             files.push((BODE.to_owned(), bode(&subject.name, way).into_bytes()));
         }
@@ -132,7 +146,13 @@ fn analyse(args: &LinearArgs, subject: &Subject) -> Result<Analysis, Failure> {
             locus.push((factor, linear(&scaled)?.poles()));
         }
     }
+    let here = Point::new(subject.initial.theta.clone(), system.clone(), &evaluator);
+    let grid = args
+        .grid
+        .map(|count| grid::grid(subject, &evaluator, count));
     Ok(Analysis {
+        here,
+        grid: grid.transpose()?,
         way: way(args, subject, &system)?,
         sampled,
         poles: system.poles(),
@@ -197,9 +217,12 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
     if is_model {
         let model = super::read_model(path)?;
         let s = model.layout.n_rigid;
-        if args.at.is_none() {
+        if args.at.is_none() && args.grid.is_none() {
             return Err(Failure::one(CommandError::NoConfiguration));
         }
+        let domain = &model.layout.domain;
+        let ends = domain.lower.iter().zip(&domain.upper);
+        let middle = ends.map(|(l, u)| 0.5 * (l + u)).collect();
         let free = vec![Actuator::Force(Signal::Constant(0.0)); s];
         let drives = Drives::new(free, Vec::new(), 1.0);
         // Constant forces move nothing that could jump.
@@ -207,7 +230,7 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
         return Ok(Subject {
             name: model.layout.name.clone(),
             initial: Initial {
-                theta: vec![0.0; s],
+                theta: middle,
                 rate: vec![0.0; s],
                 start: Start::Equilibrium,
             },
@@ -282,13 +305,17 @@ fn root(root: &Root) -> Value {
     })
 }
 
+/// A, B, C and D by rows.
+fn matrices(system: &LinearSystem) -> [Vec<Vec<f64>>; 4] {
+    [&system.a, &system.b, &system.c, &system.d].map(|m| {
+        let rows = m.row_iter().map(|row| row.iter().copied().collect());
+        rows.collect()
+    })
+}
+
 fn as_json(subject: &Subject, analysis: &Analysis) -> Value {
     let system = &analysis.system;
-    let matrices = [&system.a, &system.b, &system.c, &system.d];
-    let [a, b, c, d] = matrices.map(|m| {
-        let rows = m.row_iter().map(|row| row.iter().copied().collect());
-        rows.collect::<Vec<Vec<f64>>>()
-    });
+    let [a, b, c, d] = matrices(system);
     let roots = |list: &[Root]| -> Vec<Value> { list.iter().map(root).collect() };
     let mut document = json!({
         "name": subject.name,
@@ -326,6 +353,9 @@ fn as_json(subject: &Subject, analysis: &Analysis) -> Value {
             points.map(|(factor, poles)| json!({ "factor": factor, "poles": roots(poles) }));
         document["locus"] = points.collect();
     }
+    if let Some(grid) = &analysis.grid {
+        document["grid"] = grid::as_json(grid);
+    }
     document
 }
 
@@ -346,6 +376,11 @@ fn as_text(subject: &Subject, analysis: &Analysis) -> String {
             "sampled blocks hold their outputs here: {}",
             held.join(", ")
         );
+    }
+    if let Some(grid) = &analysis.grid {
+        let defined = grid.points.iter().filter(|p| p.system.is_some()).count();
+        let count = grid.points.len();
+        let _ = writeln!(text, "linear models at {defined} of {count} configurations");
     }
     table(&mut text, "pole", &analysis.poles);
     if let Some(found) = &analysis.sampled {

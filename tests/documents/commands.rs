@@ -2,10 +2,10 @@
 
 use crate::markdown::{Document, documents, root};
 use crate::runner::{Reader, Step, Typed, steps};
-use crate::tools::{CC, Check, H5PY};
+use crate::tools::{CC, Check, H5PY, OCTAVE};
 
 /// Programs that documents use besides `reduce`, and how to see whether they are there.
-const TOOLS: [(&str, Check); 2] = [("cc", CC), ("python3", H5PY)];
+const TOOLS: [(&str, Check); 3] = [("cc", CC), ("python3", H5PY), ("octave-cli", OCTAVE)];
 
 /// Who runs a command.
 enum Runner {

@@ -213,7 +213,7 @@ def sources(folder):
 
 
 def column(name, data, motion):
-    """The column of a table that holds a variable of an FMU; None where there is none. Accelerations are those of a
+    """The column of a table that holds a variable of an FMU; None where there is none. Accelerations and jerks are those of a
     sine of a frequency, or one number."""
     kind, _, rest = name.partition(".")
     axis = {"[1]": "x", "[2]": "y", "[3]": "z"}.get(name[-3:])
@@ -227,6 +227,10 @@ def column(name, data, motion):
         if motion.startswith("constant:"):
             return np.full(len(data["time"]), float(motion.partition(":")[2]))
         return -((2.0 * np.pi * float(motion)) ** 2) * data["coordinate." + rest]
+    if kind == "jerk":
+        if motion.startswith("constant:"):
+            return np.zeros(len(data["time"]))
+        return -((2.0 * np.pi * float(motion)) ** 2) * data["rate." + rest]
     for ending, prefix in [(".position", ""), (".velocity", "v")]:
         if axis and name[:-3].endswith(ending):
             name = f"{name[:-3 - len(ending)]}.{prefix}{axis}"
@@ -255,7 +259,8 @@ def integrated(fmu, time, signals, outputs, starts, frequency):
         rate = signals["velocity." + name.partition(".")[2]][0]
         kind = name.partition(".")[0]
         return {"position": rate / omega * np.sin(omega * t), "velocity": rate * np.cos(omega * t),
-                "acceleration": -rate * omega * np.sin(omega * t)}[kind]
+                "acceleration": -rate * omega * np.sin(omega * t),
+                "jerk": -rate * omega**2 * np.cos(omega * t)}[kind]
 
     with tempfile.TemporaryDirectory() as folder:
         fmpy.extract(fmu, unzipdir=folder)

@@ -1,5 +1,7 @@
 //! The model where its users work: FMUs in another program, against the command line.
 
+mod casadi;
+mod linear;
 #[path = "../../exporters/tests/support/tools.rs"]
 mod tools;
 
@@ -88,7 +90,9 @@ impl Case {
             );
             let by_sine = ["follows", "sine/reduced.csv", "me", "5"];
             let by_ramp = ["follows", "ramp/reduced.csv", "cs", "constant:2"];
-            self.check_fmu(folder, [fmi, "motion"], &[&general, &by_sine, &by_ramp]);
+            let by_steps = ["follows", "sine/reduced.csv", "cs", "5"];
+            let motions: [&[&str]; 4] = [&general, &by_sine, &by_steps, &by_ramp];
+            self.check_fmu(folder, [fmi, "motion"], &motions);
         }
     }
 

@@ -55,6 +55,9 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("README.md", include_str!("../../templates/c/README.md.j2")),
 ];
 
+/// Derivatives of outputs along a direction, for sources that include the generated model as a whole.
+pub(crate) const ALONG: (&str, &str) = ("along.h", include_str!("../../templates/c/along.h.j2"));
+
 /// Name, parameters, arguments, comment.
 const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
     (

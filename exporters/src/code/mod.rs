@@ -17,7 +17,7 @@ mod single;
 mod stable;
 
 pub use c::c_files;
-pub(crate) use c::{c_names, c_values};
+pub(crate) use c::{ALONG, c_names, c_values};
 pub(crate) use facts::{prefix, render};
 pub(crate) use literal::{identifier, plain};
 pub use rust::rust_files;

@@ -4,15 +4,16 @@
 mod variables;
 mod zip;
 
-use crate::code::{self, SourceFiles, c_values, plain, render};
+use crate::code::{self, ALONG, SourceFiles, c_values, plain, render};
 use crate::{ExportOptions, WriteError};
 use minijinja::{Value, context};
-use reducer::reduced_model::{Component, ReducedModel};
+use reducer::reduced_model::ReducedModel;
 use std::path::Path;
 use std::process::Command;
 use variables::Variables;
 
 const TEMPLATES: &[(&str, &str)] = &[
+    ALONG,
     ("core.h", include_str!("../../templates/fmu/core.h.j2")),
     (
         "derivatives.h",
@@ -131,10 +132,6 @@ pub fn fmu_files(
             option: "single precision",
             format: "fmu",
         });
-    }
-    let is_bent = |c: &Component| matches!(c, Component::PositionCurvature { .. });
-    if model.components.outputs.iter().any(is_bent) {
-        return Err(WriteError::BentOutputs);
     }
     let (prefix, shared, fastest) = c_values(model, options)?;
     if ["fmu", "fmi2", "fmi3"].contains(&prefix.to_ascii_lowercase().as_str()) {

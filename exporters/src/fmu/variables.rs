@@ -21,9 +21,11 @@ const UNITS: &[(&str, [i32; 4])] = &[
     ("m", [0, 1, 0, 0]),
     ("m/s", [0, 1, -1, 0]),
     ("m/s2", [0, 1, -2, 0]),
+    ("m/s3", [0, 1, -3, 0]),
     ("rad", [0, 0, 0, 1]),
     ("rad/s", [0, 0, -1, 1]),
     ("rad/s2", [0, 0, -2, 1]),
+    ("rad/s3", [0, 0, -3, 1]),
     ("s", [0, 0, 1, 0]),
 ];
 
@@ -76,7 +78,7 @@ fn attribute(name: &str, value: &str) -> String {
 
 /// A unit of the list, per second as often as wanted; none where base units cannot say it.
 fn unit(base: &str, per_second: usize) -> Option<String> {
-    let name = format!("{base}{}", ["", "/s", "/s2"][per_second]);
+    let name = format!("{base}{}", ["", "/s", "/s2", "/s3"][per_second]);
     UNITS.iter().any(|u| u.0 == name).then_some(name)
 }
 
@@ -120,7 +122,8 @@ impl Variables {
             v.unit = Some("s".to_owned());
         });
         all.status = all.list.len();
-        let words = "0 inside the domain, 1 clamped to it, 2 no model there, 3 not finite";
+        let words =
+            "0 inside the domain, 1 clamped to it, 2 no model there, 3 not finite, 4 bent too far";
         all.add("status", words, "output", "continuous");
         let places = all.rigid(model, interface);
         all.with(|v| v.depends = Depends::On(places));
@@ -252,7 +255,8 @@ impl Variables {
                 }
             }
             Interface::Motion => {
-                for (order, kind) in ["position", "velocity", "acceleration"].iter().enumerate() {
+                let kinds = ["position", "velocity", "acceleration", "jerk"];
+                for (order, kind) in kinds.iter().enumerate() {
                     for (k, c) in rigid.iter().enumerate() {
                         let words = plain(&format!("Prescribed {kind} of {}", c.name));
                         let name = format!("{kind}.{}", structured(&c.name));

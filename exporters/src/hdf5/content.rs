@@ -7,7 +7,7 @@ pub(super) type Content = BTreeMap<&'static str, Dataset>;
 
 /// One array with its shape; the first index varies slowest.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Dataset {
+pub(crate) struct Dataset {
     pub shape: Vec<u64>,
     pub array: Array,
     pub unit: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Dataset {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Array {
+pub(crate) enum Array {
     Real(Vec<f64>),
     Integer(Vec<i64>),
     Text(Vec<String>),

@@ -14,7 +14,8 @@ mod pure;
 
 use crate::export::read_bounded;
 use crate::{ReadError, WriteError};
-use content::{Array, Content};
+use content::Content;
+pub(crate) use content::{Array, Dataset};
 use reducer::reduced_model::{FORMAT, ReducedModel};
 use std::path::Path;
 
@@ -35,6 +36,11 @@ pub enum Backend {
     #[cfg(feature = "hdf5-library")]
     #[default]
     Library,
+}
+
+/// Named arrays of a valid model, in the order of their names, so that those of a group stand together.
+pub(crate) fn arrays(model: &ReducedModel) -> impl Iterator<Item = (&'static str, Dataset)> {
+    encode::from_model(model).into_iter()
 }
 
 impl Backend {

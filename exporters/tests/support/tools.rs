@@ -125,6 +125,21 @@ pub const FMPY: Check = tool(
     "python3 -c 'import fmpy, lark, numpy' && cc --version",
     "FMUs are not simulated elsewhere",
 );
+pub const CASADI: Check = tool(
+    "casadi",
+    "python3 -c 'import casadi, numpy' && cc --version",
+    "external functions and expressions of CasADi are not evaluated",
+);
+pub const OCTAVE: Check = tool(
+    "octave",
+    "octave-cli --version",
+    ".mat files are not evaluated in Octave",
+);
+pub const SCIPY: Check = tool(
+    "scipy",
+    "python3 -c 'import scipy.io, control'",
+    ".mat files are not read by SciPy and python-control",
+);
 pub const TCC: Check = tool("tcc", "tcc -v", "generated C is not compiled with tcc");
 pub const GCC_32: Check = tool(
     "gcc_m32",
@@ -174,6 +189,10 @@ pub const ALL_FMUS: Check = long(
     "fmus_of_several_mechanisms",
     "FMUs of the four-bar alone are simulated elsewhere",
 );
+pub const PLANNED: Check = long(
+    "optimal_plan",
+    "no motion is planned with CasADi and given to the full model",
+);
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
     "4 runs of one mechanism are killed instead of 60 of four",
@@ -196,6 +215,9 @@ pub fn checks() -> Vec<Check> {
         H5PY,
         MESHIO,
         FMPY,
+        CASADI,
+        OCTAVE,
+        SCIPY,
         TCC,
         GCC_32,
         CHROMIUM,
@@ -207,6 +229,7 @@ pub fn checks() -> Vec<Check> {
         ALL_SANITIZED,
         LARGEST_ON_BOARD,
         ALL_FMUS,
+        PLANNED,
         MANY_KILLS,
     ]
 }
