@@ -140,6 +140,21 @@ Examples:
   From a force to the tip, loops left open:
     reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode";
 
+/// After the options of `reduce schema`.
+pub const SCHEMA: &str = "\
+Examples:
+  beside a file from `reduce new`, whose first line names it:
+    reduce schema mechanism > mechanism.schema.json
+  scenarios and models:
+    reduce schema scenario > scenario.schema.json
+    reduce schema model > model.schema.json";
+
+/// After the options of `reduce man`.
+pub const MAN: &str = "\
+Examples:
+  one page for each verb:
+    reduce man -o man1";
+
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\
 Examples:
