@@ -64,7 +64,7 @@ impl Args {
             Some(Command::New(args)) => args.json,
             Some(Command::Report(args)) => args.json,
             Some(Command::Plot(args)) => args.json,
-            Some(Command::Completions(_)) => false,
+            Some(Command::Completions(_) | Command::Schema(_) | Command::Man(_)) => false,
             Some(Command::Simulate(args)) => args.json,
             Some(Command::Linear(args)) => args.json,
             Some(Command::Invert(args)) => args.json,
@@ -114,6 +114,12 @@ pub enum Command {
     /// Prints a script that lets a shell complete verbs and options.
     #[command(after_help = help::COMPLETIONS)]
     Completions(CompletionsArgs),
+    /// Prints the JSON Schema of a kind of file, for editors.
+    #[command(after_help = help::SCHEMA)]
+    Schema(SchemaArgs),
+    /// Writes manual pages.
+    #[command(hide = true, after_help = help::MAN)]
+    Man(ManArgs),
     /// Writes a report of a reduced model, for a browser.
     #[command(after_help = help::REPORT)]
     Report(ReportArgs),
@@ -320,6 +326,33 @@ pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `reduce schema`.
+#[derive(Debug, clap::Args)]
+pub struct SchemaArgs {
+    /// The kind of file.
+    #[arg(value_enum)]
+    pub of: SchemaName,
+}
+
+/// Files with a schema.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum SchemaName {
+    /// What `reduce M.toml` reads.
+    Mechanism,
+    /// What `reduce simulate` reads.
+    Scenario,
+    /// `model.json`.
+    Model,
+}
+
+/// Arguments of `reduce man`.
+#[derive(Debug, clap::Args)]
+pub struct ManArgs {
+    /// Where to write.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `reduce report`.

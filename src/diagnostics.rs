@@ -18,22 +18,22 @@ const LONGEST_LINE: usize = 400;
 
 /// Why a command could not run.
 pub struct Failure {
-    errors: Vec<Box<dyn Explain>>,
+    errors: Vec<Box<dyn Explain + Send>>,
     sources: Vec<Source>,
 }
 
 impl Failure {
     /// All errors of a phase, with the files they point into.
-    pub fn new<E: Explain + 'static>(errors: Vec<E>, sources: Vec<Source>) -> Self {
+    pub fn new<E: Explain + Send + 'static>(errors: Vec<E>, sources: Vec<Source>) -> Self {
         let errors = errors
             .into_iter()
-            .map(|error| Box::new(error) as Box<dyn Explain>)
+            .map(|error| Box::new(error) as Box<dyn Explain + Send>)
             .collect();
         Self { errors, sources }
     }
 
     /// A single error that points into no file.
-    pub fn one<E: Explain + 'static>(error: E) -> Self {
+    pub fn one<E: Explain + Send + 'static>(error: E) -> Self {
         Self::new(vec![error], Vec::new())
     }
 
@@ -45,8 +45,8 @@ impl Failure {
         }
     }
 
-    /// One JSON document with all errors.
-    fn as_json(&self) -> String {
+    /// All errors as a document: what is wrong, what to try, and the place.
+    pub fn document(&self) -> serde_json::Value {
         let faults: Vec<_> = self
             .errors
             .iter()
@@ -61,7 +61,7 @@ impl Failure {
                 })
             })
             .collect();
-        format!("{:#}\n", json!({ "valid": false, "faults": faults }))
+        json!({ "valid": false, "faults": faults })
     }
 
     fn place(&self, error: &dyn Explain) -> Option<Place<'_>> {
@@ -517,7 +517,7 @@ pub fn show(failure: &Failure, json: bool) {
 /// Writes all errors as JSON to standard output.
 pub fn show_json(failure: &Failure) {
     // There is no one left to tell when standard output is closed.
-    let _ = write_out(&failure.as_json());
+    let _ = write_out(&format!("{:#}\n", failure.document()));
 }
 
 struct Place<'a> {

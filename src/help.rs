@@ -152,6 +152,21 @@ Examples:
 
 Writes inversion.csv, whose columns scenarios take as drives, and inversion.svg.";
 
+/// After the options of `reduce schema`.
+pub const SCHEMA: &str = "\
+Examples:
+  beside a file from `reduce new`, whose first line names it:
+    reduce schema mechanism > mechanism.schema.json
+  scenarios and models:
+    reduce schema scenario > scenario.schema.json
+    reduce schema model > model.schema.json";
+
+/// After the options of `reduce man`.
+pub const MAN: &str = "\
+Examples:
+  one page for each verb:
+    reduce man -o man1";
+
 /// After the options of `reduce completions`.
 pub const COMPLETIONS: &str = "\
 Examples:

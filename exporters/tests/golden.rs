@@ -1,7 +1,7 @@
 //! Generated folders of one small model, byte for byte: a change of templates shows as a difference of
 //! the files that users get.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --release -p exporters --test golden` writes them anew.
+//! `UPDATE_GOLDEN=1 cargo test --release -p mechreduce-exporters --test golden` writes them anew.
 
 mod support;
 

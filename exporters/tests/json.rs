@@ -67,7 +67,7 @@ fn published_schema_is_current() {
     let published = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         published == schema::json_schema(),
-        "docs/reduced-model.schema.json is not what the types say; run `cargo run -p exporters --example schema > docs/reduced-model.schema.json`"
+        "docs/reduced-model.schema.json is not what the types say; run `cargo run --release -- schema model > docs/reduced-model.schema.json`"
     );
 }
 

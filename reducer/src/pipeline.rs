@@ -25,6 +25,9 @@ pub enum PipelineError {
     /// The names or sizes of the mechanism do not make a model.
     #[error("the mechanism does not make a reduced model: {0}")]
     Model(#[from] InvalidModel),
+    /// The observer gave it up.
+    #[error("the reduction was given up; samples that were stored are kept")]
+    GivenUp,
 }
 
 /// What a reduction achieved.
@@ -113,6 +116,9 @@ pub fn reduce(
         history,
         work,
     } = approximate(local, settings, observer, database)?;
+    if observer.is_given_up() {
+        return Err(PipelineError::GivenUp);
+    }
     model.provenance.input_hash = local.input_hash();
 
     observer.phase("checking");

@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use reducer::approximation::{CheckReport, Observer, check};
 use reducer::pipeline::ShortBox;
 use reducer::reduced_model::{Block, LargestError, MissingRegion, ReducedModel};
+use reducer::sampling::SampleSource;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -16,13 +17,10 @@ pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
     super::use_threads(args.jobs)?;
     let source = super::source_of(&mechanism)?;
-    super::same_coordinates(&model, &source)?;
     let progress = Progress::new();
     progress.phase("checking");
-    let report = check(&model, &source, args.samples, args.seed)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let verdict = compared(&model, &source, args.samples, args.seed)?;
     drop(progress);
-    let verdict = Verdict::new(report, &model);
     let text = if args.json {
         format!("{}\n", verdict.as_json())
     } else {
@@ -34,6 +32,28 @@ pub fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::FellShort
     })
+}
+
+/// The answer as JSON, at `samples` points with this seed.
+pub fn document(
+    model: &ReducedModel,
+    source: &SampleSource,
+    samples: usize,
+    seed: u64,
+) -> Result<Value, Failure> {
+    Ok(compared(model, source, samples, seed)?.as_json())
+}
+
+fn compared<'m>(
+    model: &'m ReducedModel,
+    source: &SampleSource,
+    samples: usize,
+    seed: u64,
+) -> Result<Verdict<'m>, Failure> {
+    super::same_coordinates(model, source)?;
+    let report =
+        check(model, source, samples, seed).map_err(|e| Failure::one(CommandError::from(e)))?;
+    Ok(Verdict::new(report, model))
 }
 
 /// Comparison at fresh points, and what the model says of itself.

@@ -18,6 +18,19 @@ const FUNCTIONS: [&str; 3] = ["inverse_dynamics", "forward_dynamics", "outputs"]
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
     let model = super::read_model(&args.model)?;
+    let guard = super::guard(&[&args.model], None, args.force);
+    for warning in write(&model, args, &guard)? {
+        talk::warn(&warning);
+    }
+    super::tell_written(&model, &args.output, args.json)
+}
+
+/// Writes a model as the options say, wherever it comes from; returns what is to be warned of.
+pub fn write(
+    model: &ReducedModel,
+    args: &ExportArgs,
+    guard: &Guard,
+) -> Result<Vec<String>, Failure> {
     let format = match args.format {
         FormatName::Json => Format::Json,
         FormatName::Hdf5 => Format::Hdf5,
@@ -32,16 +45,17 @@ pub fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
         single: args.single,
         prefix: args.prefix.clone(),
     };
-    let guard = super::guard(&[&args.model], None, args.force);
     let written = match format {
-        Format::Fmu => export_fmu(&model, args, &options, &guard),
-        _ => exporters::export(&model, format, &args.output, &options, &guard),
+        Format::Fmu => export_fmu(model, args, &options, guard),
+        _ => exporters::export(model, format, &args.output, &options, guard).map(|()| None),
     };
-    written.map_err(|e| Failure::one(CommandError::from(e)))?;
+    let mut warnings: Vec<String> = Vec::new();
+    warnings.extend(written.map_err(|e| Failure::one(CommandError::from(e)))?);
     if args.single {
-        warn_of_rounding(&model)?;
+        let errors = single_errors(model).map_err(|e| Failure::one(CommandError::from(e)))?;
+        warnings.extend(rounding(&errors));
     }
-    super::tell_written(&model, &args.output, args.json)
+    Ok(warnings)
 }
 
 /// Only FMUs have a version of FMI and an interface.
@@ -57,13 +71,13 @@ fn refuse_fmu_options(args: &ExportArgs, format: Format) -> Result<(), Failure> 
     }
 }
 
-/// Writes an FMU and says so where it has no binary.
+/// Writes an FMU; says so where it has no binary.
 fn export_fmu(
     model: &ReducedModel,
     args: &ExportArgs,
     options: &ExportOptions,
     guard: &Guard,
-) -> Result<(), WriteError> {
+) -> Result<Option<String>, WriteError> {
     let fmu = FmuOptions {
         fmi: match args.fmi.unwrap_or_default() {
             FmiName::Two => Fmi::Two,
@@ -74,21 +88,12 @@ fn export_fmu(
             InterfaceName::Motion => Interface::Motion,
         },
     };
-    if let Some(reason) = exporters::write_fmu(model, fmu, &args.output, options, guard)? {
-        talk::warn(&format!(
+    let without_binary = exporters::write_fmu(model, fmu, &args.output, options, guard)?;
+    Ok(without_binary.map(|reason| {
+        format!(
             "the FMU holds sources and no binary: {reason}; install a C compiler as `cc` and export again, or let the importing tool compile it"
-        ));
-    }
-    Ok(())
-}
-
-/// Names the functions that single precision leaves with few digits.
-fn warn_of_rounding(model: &ReducedModel) -> Result<(), Failure> {
-    let errors = single_errors(model).map_err(|e| Failure::one(CommandError::from(e)))?;
-    if let Some(text) = rounding(&errors) {
-        talk::warn(&text);
-    }
-    Ok(())
+        )
+    }))
 }
 
 /// What is to be said of errors of functions; nothing where all keep their digits.

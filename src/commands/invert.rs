@@ -8,7 +8,7 @@ use crate::talk;
 use exporters::plot::{Axis, Chart, Curve, Panel, Stroke};
 use reducer::dynamics::inversion::{Ends, Feedforward, Inversion, Truncation, invert};
 use reducer::dynamics::linear::Root;
-use reducer::dynamics::scenario::{self, Scenario};
+use reducer::dynamics::scenario::Scenario;
 use reducer::reduced_model::{Evaluator, ReducedModel};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -21,20 +21,20 @@ const ACCURATE: f64 = 1e-3;
 
 /// Runs the command.
 pub fn run(args: &InvertArgs) -> Result<Outcome, Failure> {
-    let scenario = scenario::load(&args.scenario)
-        .map_err(|faults| Failure::new(faults.faults, faults.sources))?;
+    let scenario = simulate::load(&args.scenario)?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-inversion", scenario.name)),
     };
-    let guard = simulate::guard(&args.scenario, args.force, &scenario);
+    let guard = simulate::guard(&args.scenario, &scenario, args.force);
     for name in [TABLE, CHART] {
         super::allow(&guard, &folder.join(name))?;
     }
     super::use_threads(args.jobs)?;
     let source = super::source_of(&scenario.mechanism)?;
     let progress = Progress::new();
-    let (model, _) = simulate::reduced_model(&scenario, &source, &folder, &progress)?;
+    let (model, _) = 
+        simulate::reduced_model(&scenario, &source, Some(&folder.join(".samples")), &progress)?;
     drop(progress);
     super::same_coordinates(&model, &source)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;

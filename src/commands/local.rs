@@ -7,15 +7,17 @@ use reducer::approximation::LocalModel;
 use reducer::description::mechanism::Mechanism;
 use reducer::model::ActuatorMotion;
 use reducer::reduction::{Coefficients, LoadedFrequencies, LocalReducer};
+use reducer::sampling::SampleSource;
 use serde_json::{Value, json};
 
 /// Runs the command.
 pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
     let document = if args.on_path {
-        on_path(args, &mechanism)?
+        on_path(args, &mechanism, &super::source_of(&mechanism)?)?
     } else {
-        in_domain(args, &mechanism)?
+        admissible(args, &mechanism)?;
+        in_domain(args, &mechanism, &built(&mechanism)?)?
     };
     let text = if args.json {
         format!("{}\n", document.as_json())
@@ -26,26 +28,60 @@ pub fn run(args: &LocalArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// At θ of the mechanism.
-fn in_domain<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<'a>, Failure> {
+/// The answer as JSON, of a mechanism whose exact reduction is built.
+pub fn document(
+    args: &LocalArgs,
+    mechanism: &Mechanism,
+    reducer: &LocalReducer,
+) -> Result<Value, Failure> {
+    admissible(args, mechanism)?;
+    Ok(in_domain(args, mechanism, reducer)?.as_json())
+}
+
+/// The same at a place of the mechanism's path.
+pub fn document_on_path(
+    args: &LocalArgs,
+    mechanism: &Mechanism,
+    source: &SampleSource,
+) -> Result<Value, Failure> {
+    Ok(on_path(args, mechanism, source)?.as_json())
+}
+
+/// The exact reduction of a mechanism.
+pub fn built(mechanism: &Mechanism) -> Result<LocalReducer, Failure> {
+    LocalReducer::new(mechanism).map_err(|e| Failure::one(e).with_sources(mechanism))
+}
+
+fn admissible(args: &LocalArgs, mechanism: &Mechanism) -> Result<(), Failure> {
     let theta = &args.at.0;
     let admissible = if args.anywhere {
         mechanism.check_values(theta)
     } else {
         mechanism.check_configuration(theta)
     };
-    admissible.map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    admissible.map_err(|errors| Failure::new(errors, mechanism.sources.clone()))
+}
+
+/// At θ of the mechanism.
+fn in_domain<'a>(
+    args: &LocalArgs,
+    mechanism: &'a Mechanism,
+    reducer: &LocalReducer,
+) -> Result<Document<'a>, Failure> {
+    let theta = &args.at.0;
     let fail = |e| Failure::one(e).with_sources(mechanism);
-    let reducer = LocalReducer::new(mechanism).map_err(fail)?;
     let coefficients = reducer.evaluate(theta).map_err(fail)?;
     let names = reducer.coordinate_names(mechanism);
     let place = Place::of_theta(theta);
-    Document::new(args, mechanism, &reducer, &place, names, coefficients)
+    Document::new(args, mechanism, reducer, &place, names, coefficients)
 }
 
 /// At a place of the mechanism's path.
-fn on_path<'a>(args: &LocalArgs, mechanism: &'a Mechanism) -> Result<Document<'a>, Failure> {
-    let source = super::source_of(mechanism)?;
+fn on_path<'a>(
+    args: &LocalArgs,
+    mechanism: &'a Mechanism,
+    source: &SampleSource,
+) -> Result<Document<'a>, Failure> {
     if source.path().is_none() {
         let mechanism = mechanism.name.clone();
         return Err(Failure::one(CommandError::NothingToFollow { mechanism }));

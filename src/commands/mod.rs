@@ -1,22 +1,24 @@
 //! One file per verb.
 
 mod body;
-mod check;
+pub mod check;
 mod completions;
 mod eval;
-mod export;
+pub mod export;
 mod invert;
 mod linear;
-mod local;
-mod modes;
+pub mod local;
+mod man;
+pub mod modes;
 mod new;
 mod plot;
-mod reduce;
+pub mod reduce;
 mod report;
 mod scan;
-mod simulate;
+mod schema;
+pub mod simulate;
 mod tables;
-mod validate;
+pub mod validate;
 
 use crate::args::{Args, Command};
 use crate::diagnostics::{self, CommandError, Failure};
@@ -59,13 +61,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(Command::Export(args)) => export::run(args),
         Some(Command::New(args)) => new::run(args),
         Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Schema(args)) => schema::run(args),
+        Some(Command::Man(args)) => man::run(args),
         Some(Command::Report(args)) => report::run(args),
         Some(Command::Plot(args)) => plot::run(args),
     }
 }
 
 /// Reads a mechanism file.
-fn read_mechanism(path: &Path) -> Result<Mechanism, Failure> {
+pub fn read_mechanism(path: &Path) -> Result<Mechanism, Failure> {
     if !path.exists() {
         return Err(Failure::one(CommandError::NoSuchFile {
             path: path.to_owned(),
@@ -111,7 +115,7 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
 }
 
 /// Reads a model file.
-fn read_model(path: &Path) -> Result<ReducedModel, Failure> {
+pub fn read_model(path: &Path) -> Result<ReducedModel, Failure> {
     let model = exporters::read_model(path).map_err(|error| {
         Failure::one(CommandError::Read {
             path: path.to_owned(),
@@ -140,7 +144,7 @@ fn tell_written(model: &ReducedModel, output: &Path, json: bool) -> Result<Outco
 }
 
 /// What a command must not replace: the files that it reads, and without `force` those of others.
-fn guard(read: &[&Path], mechanism: Option<&Mechanism>, force: bool) -> Guard {
+pub fn guard(read: &[&Path], mechanism: Option<&Mechanism>, force: bool) -> Guard {
     let included = mechanism.into_iter().flat_map(files_of);
     Guard {
         inputs: (read.iter().map(|path| path.to_path_buf()))
@@ -168,9 +172,8 @@ fn allow(guard: &Guard, output: &Path) -> Result<(), Failure> {
         .map_err(|e| Failure::one(CommandError::from(e)))
 }
 
-/// Sets the number of threads of all parallel work.
-fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
-    let Some(jobs) = jobs else { return Ok(()) };
+/// Refuses numbers of threads that no machine has.
+pub fn check_threads(jobs: usize) -> Result<(), Failure> {
     if jobs == 0 {
         return Err(Failure::one(CommandError::NoThreads));
     }
@@ -178,6 +181,13 @@ fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
         let limit = MOST_THREADS;
         return Err(Failure::one(CommandError::TooManyThreads { jobs, limit }));
     }
+    Ok(())
+}
+
+/// Sets the number of threads of all parallel work.
+fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
+    let Some(jobs) = jobs else { return Ok(()) };
+    check_threads(jobs)?;
     // The pool exists already only if this was called before, with the same number.
     let _ = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
@@ -186,7 +196,7 @@ fn use_threads(jobs: Option<usize>) -> Result<(), Failure> {
 }
 
 /// Refuses to compare a model with another mechanism.
-fn same_coordinates(model: &ReducedModel, source: &SampleSource) -> Result<(), Failure> {
+pub fn same_coordinates(model: &ReducedModel, source: &SampleSource) -> Result<(), Failure> {
     let layout = source.layout();
     if layout.coordinates == model.layout.coordinates && layout.outputs == model.layout.outputs {
         return Ok(());
@@ -202,6 +212,6 @@ fn same_coordinates(model: &ReducedModel, source: &SampleSource) -> Result<(), F
 }
 
 /// Where the samples of a mechanism come from: its domain, or the path its file asks for.
-fn source_of(mechanism: &Mechanism) -> Result<SampleSource, Failure> {
+pub fn source_of(mechanism: &Mechanism) -> Result<SampleSource, Failure> {
     SampleSource::new(mechanism).map_err(|e| Failure::one(e).with_sources(mechanism))
 }

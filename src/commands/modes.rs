@@ -12,16 +12,14 @@ use std::fmt::Write;
 /// Runs the command.
 pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
-    let fail = |e| Failure::one(e).with_sources(&mechanism);
-    mechanism
-        .check_configuration(&args.at.0)
-        .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    let theta = &args.at.0;
+    admissible(&mechanism, theta)?;
     let guard = super::guard(&[], Some(&mechanism), args.force);
     if let Some(path) = &args.output {
         super::allow(&guard, path)?;
     }
-    let reducer = LocalReducer::new(&mechanism).map_err(fail)?;
-    let portrait = reducer.portrait(&args.at.0).map_err(fail)?;
+    let reducer = super::local::built(&mechanism)?;
+    let (portrait, missing) = found(&mechanism, &reducer, theta)?;
     let names = reducer.coordinate_names(&mechanism);
     if let Some(path) = &args.output {
         let mesh = LineMesh {
@@ -35,11 +33,6 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
         };
         write_vtu(&mesh, path, &guard).map_err(|e| Failure::one(CommandError::from(e)))?;
     }
-    let missing = if portrait.internal_hz.is_empty() {
-        Vec::new()
-    } else {
-        reducer.inspect(&args.at.0).map_err(fail)?.missing_hz()
-    };
     let text = if args.json {
         format!("{}\n", as_json(&mechanism, &names, &portrait, &missing))
     } else {
@@ -47,6 +40,40 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
     };
     diagnostics::print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// The answer as JSON, of a mechanism whose exact reduction is built.
+pub fn document(
+    mechanism: &Mechanism,
+    reducer: &LocalReducer,
+    theta: &[f64],
+) -> Result<Value, Failure> {
+    admissible(mechanism, theta)?;
+    let (portrait, missing) = found(mechanism, reducer, theta)?;
+    let names = reducer.coordinate_names(mechanism);
+    Ok(as_json(mechanism, &names, &portrait, &missing))
+}
+
+fn admissible(mechanism: &Mechanism, theta: &[f64]) -> Result<(), Failure> {
+    mechanism
+        .check_configuration(theta)
+        .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))
+}
+
+/// What the modes are, and low frequencies of the full model that none of them represents.
+fn found(
+    mechanism: &Mechanism,
+    reducer: &LocalReducer,
+    theta: &[f64],
+) -> Result<(Portrait, Vec<f64>), Failure> {
+    let fail = |e| Failure::one(e).with_sources(mechanism);
+    let portrait = reducer.portrait(theta).map_err(fail)?;
+    let missing = if portrait.internal_hz.is_empty() {
+        Vec::new()
+    } else {
+        reducer.inspect(theta).map_err(fail)?.missing_hz()
+    };
+    Ok((portrait, missing))
 }
 
 /// The kind of mode `index`.

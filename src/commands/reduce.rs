@@ -6,9 +6,10 @@ use crate::diagnostics::{self, CommandError, Failure};
 use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
-use exporters::ExportOptions;
+use exporters::{ExportOptions, Guard, WriteError};
 use reducer::approximation::{LocalModel, Observer, SampleDatabase};
-use reducer::pipeline::{self, Summary};
+use reducer::description::mechanism::Mechanism;
+use reducer::pipeline::{self, PipelineError, Summary};
 use reducer::reduced_model::{
     BlockError, Continuity, CutShort, Evaluator, ModelLayout, ReducedModel, Workspace,
 };
@@ -23,7 +24,6 @@ use std::time::Instant;
 
 /// Runs the command.
 pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
-    let start = Instant::now();
     let Some(path) = &args.mechanism else {
         return Err(Failure::one(CommandError::NoMechanism));
     };
@@ -32,102 +32,201 @@ pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-reduced", mechanism.name)),
     };
-    must_be_folder(&folder)?;
-    let guard = super::guard(&[], Some(&mechanism), args.force);
-    let options = ExportOptions::default();
-    // What would refuse the files is found before the long work.
-    exporters::check_all(&mechanism.name, &folder, &options, &guard)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
     super::use_threads(args.jobs)?;
-    let limits = Limits::new(args.memory, args.time);
-    let for_samples = limits.for_samples();
-    let progress = Progress::within(limits);
-    progress.phase("assembling");
-    let source = super::source_of(&mechanism)?;
-    let samples = match &args.samples_dir {
-        Some(folder) => folder.clone(),
-        None => folder.join(".samples"),
-    };
-    let mut database = if args.fresh {
-        SampleDatabase::scratch(&samples, for_samples)
+    let progress = Progress::within(Limits::new(args.memory, args.time));
+    let reduction = reduce(
+        &mechanism,
+        args,
+        Some(&folder),
+        &progress,
+        &|said| match said {
+            Said::Warning(text) => talk::warn(text),
+            Said::Step(text) => talk::step(text),
+        },
+    )?;
+    drop(progress);
+    let text = if args.json {
+        format!("{}\n", reduction.document())
     } else {
-        SampleDatabase::open_within(&samples, source.fingerprint(), for_samples)
-            .map_err(|e| Failure::one(CommandError::from(e)))?
+        reduction.as_text(&mechanism.name, &folder)
     };
+    diagnostics::print(&text)?;
+    Ok(if reduction.is_good() {
+        Outcome::Done
+    } else {
+        Outcome::FellShort
+    })
+}
+
+/// What a reduction has to say while it goes on.
+pub enum Said<'a> {
+    /// Something to look at.
+    Warning(&'a str),
+    /// What is done now.
+    Step(&'a str),
+}
+
+/// A finished reduction.
+pub struct Reduction {
+    /// The model.
+    pub model: ReducedModel,
+    source: SampleSource,
+    summary: Summary,
+    unrepresented: Vec<UnrepresentedModes>,
+    /// Why there is no C and no Rust.
+    refused: Option<String>,
+    times: Times,
+}
+
+impl Reduction {
+    /// Everything was reached and written.
+    pub fn is_good(&self) -> bool {
+        self.summary.reached && self.refused.is_none()
+    }
+
+    /// What was reached, as JSON.
+    pub fn document(&self) -> Value {
+        let layout = &self.model.layout;
+        let mut document = as_json(&self.summary, layout, &self.modes(), &self.times);
+        document["source_refused"] = json!(self.refused);
+        document
+    }
+
+    fn as_text(&self, name: &str, folder: &Path) -> String {
+        let layout = &self.model.layout;
+        let modes = self.modes();
+        let mut text = as_text(name, folder, &self.summary, layout, &modes, &self.times);
+        if let Some(reason) = &self.refused {
+            let _ = writeln!(text, "no C and no Rust were written: {reason}");
+        }
+        text
+    }
+
+    fn modes(&self) -> Modes<'_> {
+        Modes {
+            choice: self.source.mechanism().reducer().mode_choice(),
+            unrepresented: &self.unrepresented,
+        }
+    }
+}
+
+/// Reduces a mechanism and writes all files into `folder`, where one is given. Samples are stored where `args`
+/// says, otherwise in the folder, otherwise nowhere.
+pub fn reduce(
+    mechanism: &Mechanism,
+    args: &ReduceArgs,
+    folder: Option<&Path>,
+    observer: &dyn Observer,
+    say: &dyn Fn(Said<'_>),
+) -> Result<Reduction, Failure> {
+    let start = Instant::now();
+    let guard = super::guard(&[], Some(mechanism), args.force);
+    if let Some(folder) = folder {
+        // What would refuse the files is found before the long work.
+        must_be_folder(folder)?;
+        exporters::check_all(&mechanism.name, folder, &ExportOptions::default(), &guard)
+            .map_err(|e| Failure::one(CommandError::from(e)))?;
+    }
+    observer.phase("assembling");
+    let source = super::source_of(mechanism)?;
+    let mut database = samples(args, folder, &source)?;
     if database.is_partly_read() {
-        talk::warn(
+        say(Said::Warning(
             "stored samples beyond 512 MB are not read and computed again; remove files of `.samples` that are no longer needed",
-        );
+        ));
     }
     if let SampleSource::Domain(model) = &source {
-        talk::step("scanning");
-        super::scan::warn(&Scan::new(&mechanism, model));
+        say(Said::Step("scanning"));
+        for warning in super::scan::warnings(&Scan::new(mechanism, model)) {
+            say(Said::Warning(&warning));
+        }
     }
     let layout = source.layout();
-    talk::step(&format!(
+    say(Said::Step(&format!(
         "{} dofs, {} generalised coordinates, {} stored samples, {} thread(s)",
         layout.full_dofs,
         layout.n(),
         database.len(),
         rayon::current_num_threads()
-    ));
+    )));
     let (model, summary) =
-        pipeline::reduce(&source, &mechanism.approximation, &progress, &mut database)
+        pipeline::reduce(&source, &mechanism.approximation, observer, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
-    let survey = if args.no_report {
-        None
-    } else {
-        progress.phase("surveying");
-        let found = survey(&model, &source).map_err(|e| Failure::one(CommandError::from(e)))?;
-        Some(Survey {
-            history: summary.history.clone(),
-            ..found
-        })
+    let survey = match folder {
+        Some(_) if !args.no_report => Some(surveyed(&model, &source, &summary, observer)?),
+        _ => None,
     };
-    progress.phase("writing");
+    if observer.is_given_up() {
+        return Err(Failure::one(CommandError::from(PipelineError::GivenUp)));
+    }
+    observer.phase("writing");
     let (written, unrepresented) = rayon::join(
-        || match &survey {
-            Some(survey) => exporters::write_all(&model, Some(survey), &folder, &options, &guard),
-            None => exporters::write_without_report(&model, &folder, &options, &guard),
-        },
+        || folder.map_or(Ok(None), |f| write(&model, survey.as_ref(), f, &guard)),
         || source.unrepresented_modes(),
     );
     let refused = written.map_err(|e| Failure::one(CommandError::from(e)))?;
-    talk::step(&format!("written to {}", folder.display()));
-    drop(progress);
+    if let Some(folder) = folder {
+        say(Said::Step(&format!("written to {}", folder.display())));
+    }
     let times = Times {
         run: start.elapsed().as_secs_f64(),
         call: call_seconds(&model),
     };
-    let modes = Modes {
-        choice: source.mechanism().reducer().mode_choice(),
-        unrepresented: &unrepresented,
-    };
-    let refused = refused.map(|error| error.to_string());
-    let text = if args.json {
-        let mut document = as_json(&summary, &model.layout, &modes, &times);
-        document["source_refused"] = json!(refused);
-        format!("{document}\n")
-    } else {
-        let mut text = as_text(
-            &mechanism.name,
-            &folder,
-            &summary,
-            &model.layout,
-            &modes,
-            &times,
-        );
-        if let Some(reason) = &refused {
-            let _ = writeln!(text, "no C and no Rust were written: {reason}");
-        }
-        text
-    };
-    diagnostics::print(&text)?;
-    Ok(if summary.reached && refused.is_none() {
-        Outcome::Done
-    } else {
-        Outcome::FellShort
+    Ok(Reduction {
+        refused: refused.map(|error| error.to_string()),
+        model,
+        source,
+        summary,
+        unrepresented,
+        times,
     })
+}
+
+/// Samples of earlier runs, and where those of this one go.
+fn samples(
+    args: &ReduceArgs,
+    folder: Option<&Path>,
+    source: &SampleSource,
+) -> Result<SampleDatabase, Failure> {
+    let stored = folder.map(|folder| folder.join(".samples"));
+    let Some(place) = args.samples_dir.clone().or(stored) else {
+        return Ok(SampleDatabase::in_memory());
+    };
+    let bytes = Limits::new(args.memory, None).for_samples();
+    if args.fresh {
+        return Ok(SampleDatabase::scratch(&place, bytes));
+    }
+    SampleDatabase::open_within(&place, source.fingerprint(), bytes)
+        .map_err(|e| Failure::one(CommandError::from(e)))
+}
+
+/// What the report shows of the full model.
+fn surveyed(
+    model: &ReducedModel,
+    source: &SampleSource,
+    summary: &Summary,
+    observer: &dyn Observer,
+) -> Result<Survey, Failure> {
+    observer.phase("surveying");
+    let found = survey(model, source).map_err(|e| Failure::one(CommandError::from(e)))?;
+    Ok(Survey {
+        history: summary.history.clone(),
+        ..found
+    })
+}
+
+/// Writes all files; returns why source was refused, where it was.
+fn write(
+    model: &ReducedModel,
+    survey: Option<&Survey>,
+    folder: &Path,
+    guard: &Guard,
+) -> Result<Option<WriteError>, WriteError> {
+    let options = ExportOptions::default();
+    match survey {
+        Some(_) => exporters::write_all(model, survey, folder, &options, guard),
+        None => exporters::write_without_report(model, folder, &options, guard),
+    }
 }
 
 /// Refuses an output folder in whose place, or above it, a file stands.

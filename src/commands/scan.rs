@@ -3,7 +3,6 @@
 use super::{Outcome, tables};
 use crate::args::ScanArgs;
 use crate::diagnostics::{self, Failure};
-use crate::talk;
 use reducer::sampling::MechanismModel;
 use reducer::scan::{ILL_CONDITIONED, NEAR, Place, Scan};
 use serde_json::json;
@@ -29,17 +28,19 @@ pub fn run(args: &ScanArgs) -> Result<Outcome, Failure> {
     })
 }
 
-/// A quick look before a reduction: what it finds is told, nothing is changed.
-pub fn warn(scan: &Scan) {
-    for suggestion in &scan.suggestions {
+/// A quick look before a reduction: what is to be told of it; nothing is changed.
+pub fn warnings(scan: &Scan) -> Vec<String> {
+    let suggestions = scan.suggestions.iter();
+    let told = suggestions.map(|suggestion| {
         let paste = suggestion.paste.replace('\n', "; ");
         let advice = if paste.is_empty() {
             String::new()
         } else {
             format!(": {paste}")
         };
-        talk::warn(&format!("{}{advice}", suggestion.fact));
-    }
+        format!("{}{advice}", suggestion.fact)
+    });
+    told.collect()
 }
 
 /// A number of a place, where it was looked for.

@@ -6,28 +6,36 @@ use crate::diagnostics::{self, CommandError, Failure};
 use reducer::description::mechanism::{BodyKind, Mechanism};
 use reducer::reduction::{HomeShift, ModeChoice};
 use reducer::sampling::{self, SamplingError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Result<Outcome, Failure> {
     let mechanism = super::read_mechanism(&args.mechanism)?;
-    exporters::code::check_name(&mechanism.name)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
     let theta = args.at.as_ref().map(|theta| theta.0.as_slice());
-    if let Some(theta) = theta {
-        mechanism
-            .check_configuration(theta)
-            .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
-    }
-    let built = Built::new(&mechanism, theta)
-        .map_err(|error| Failure::one(error).with_sources(&mechanism))?;
+    let built = build(&mechanism, theta)?;
     let text = if args.json {
-        as_json(&mechanism, &built)
+        format!("{:#}\n", as_json(&mechanism, &built))
     } else {
         as_text(&mechanism, &built)
     };
     diagnostics::print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// What there is to say of a mechanism, at home and, where given, at θ.
+pub fn document(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Value, Failure> {
+    Ok(as_json(mechanism, &build(mechanism, theta)?))
+}
+
+fn build(mechanism: &Mechanism, theta: Option<&[f64]>) -> Result<Built, Failure> {
+    exporters::code::check_name(&mechanism.name)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    if let Some(theta) = theta {
+        mechanism
+            .check_configuration(theta)
+            .map_err(|errors| Failure::new(errors, mechanism.sources.clone()))?;
+    }
+    Built::new(mechanism, theta).map_err(|error| Failure::one(error).with_sources(mechanism))
 }
 
 /// What only the assembled model knows.
@@ -176,7 +184,7 @@ fn elements(mechanism: &Mechanism) -> usize {
     chains.sum()
 }
 
-fn as_json(mechanism: &Mechanism, built: &Built) -> String {
+fn as_json(mechanism: &Mechanism, built: &Built) -> Value {
     let names: Vec<&str> = mechanism
         .coordinates
         .iter()
@@ -214,7 +222,7 @@ fn as_json(mechanism: &Mechanism, built: &Built) -> String {
     if let Some(waypoints) = built.waypoints {
         document["waypoints"] = waypoints.into();
     }
-    format!("{document:#}\n")
+    document
 }
 
 fn as_text(mechanism: &Mechanism, built: &Built) -> String {

@@ -33,6 +33,10 @@ pub trait Observer {
     fn cut_short(&self) -> Option<CutShort> {
         None
     }
+    /// Nobody wants the model any more. Asked between phases; `cut_short` ends what samples are taken for.
+    fn is_given_up(&self) -> bool {
+        false
+    }
 }
 
 /// An observer that looks away.

@@ -4,6 +4,7 @@ use super::plan::{Plan, Purpose};
 use super::{InvalidModel, Parameters, ReducedModel};
 use kernel::{Load, Number, Scratch};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How an evaluation went. Ordered by severity; statuses combine by maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,7 +51,7 @@ impl From<kernel::Status> for Status {
 /// give each its own [`Workspace`].
 #[derive(Debug, Clone)]
 pub struct Evaluator<'m> {
-    pub(super) model: &'m ReducedModel,
+    pub(super) model: Cow<'m, ReducedModel>,
     pub(super) plan: Plan,
     pub(super) parameters: Option<Parameters>,
 }
@@ -113,18 +114,24 @@ impl<'m> Evaluator<'m> {
     /// Validates the model and prepares its tables.
     pub fn new(model: &'m ReducedModel) -> Result<Self, InvalidModel> {
         model.validate()?;
-        Ok(Self::planned(model, Purpose::Evaluation))
+        Ok(Self::planned(Cow::Borrowed(model), Purpose::Evaluation))
+    }
+
+    /// The same of a model that goes into the evaluator, for callers that keep both together.
+    pub fn owning(model: ReducedModel) -> Result<Evaluator<'static>, InvalidModel> {
+        model.validate()?;
+        Ok(Evaluator::planned(Cow::Owned(model), Purpose::Evaluation))
     }
 
     /// Prepares, for a few evaluations, a model that is valid by the way it was made.
     pub(crate) fn trial(model: &'m ReducedModel) -> Self {
-        Self::planned(model, Purpose::Trial)
+        Self::planned(Cow::Borrowed(model), Purpose::Trial)
     }
 
-    fn planned(model: &'m ReducedModel, purpose: Purpose) -> Self {
+    fn planned(model: Cow<'m, ReducedModel>, purpose: Purpose) -> Self {
         Self {
+            plan: Plan::new(&model, purpose),
             model,
-            plan: Plan::new(model, purpose),
             parameters: None,
         }
     }
@@ -150,8 +157,8 @@ impl<'m> Evaluator<'m> {
     }
 
     /// The model.
-    pub fn model(&self) -> &'m ReducedModel {
-        self.model
+    pub fn model(&self) -> &ReducedModel {
+        &self.model
     }
 
     /// Number of generalised coordinates.

@@ -1,7 +1,6 @@
 //! Ctrl-C ends a run and keeps what was computed; a second one ends the program.
 
 use crate::diagnostics::{CommandError, Failure};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,14 +24,5 @@ impl Interrupt {
     /// Ctrl-C was pressed.
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)
-    }
-
-    /// Goes on unless Ctrl-C was pressed.
-    pub fn flow(&self) -> ControlFlow<()> {
-        if self.is_asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
     }
 }

@@ -12,9 +12,9 @@ use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
 use exporters::Guard;
-use host::Host;
+pub use host::Host;
 use interrupt::Interrupt;
-use reducer::approximation::{LocalModel, SampleDatabase};
+use reducer::approximation::{LocalModel, Observer, Progress as State, SampleDatabase};
 use reducer::dynamics::along::AlongPath;
 use reducer::dynamics::comparison::compare;
 use reducer::dynamics::deflection::rigid_outputs;
@@ -26,74 +26,96 @@ use reducer::dynamics::scenario::{self, Scenario};
 use reducer::pipeline;
 use reducer::reduced_model::{Evaluator, ReducedModel};
 use reducer::sampling::SampleSource;
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use summary::Summary;
+pub use summary::Summary;
 
 const FULL: &str = "full.csv";
 const REDUCED: &str = "reduced.csv";
 const CHART: &str = "comparison.svg";
 
 /// A run of one model.
-struct Run<R, E> {
-    record: Record,
+pub struct Run<R, E> {
+    /// What was written down.
+    pub record: Record,
     result: Result<R, E>,
     seconds: f64,
 }
 
+/// Who looks on.
+pub trait Watch: Observer {
+    /// The model is there and its runs begin.
+    fn begin(&self) -> Result<(), Failure>;
+    /// The full model has reached a time.
+    fn simulating(&self, time: f64, duration: f64);
+    /// The runs are to end early.
+    fn ends(&self) -> bool;
+}
+
+/// Somebody at a terminal.
+struct Terminal {
+    progress: Progress,
+    interrupt: OnceCell<Interrupt>,
+}
+
+impl Observer for Terminal {
+    fn phase(&self, name: &str) {
+        self.progress.phase(name);
+    }
+
+    fn progress(&self, state: &State) {
+        Observer::progress(&self.progress, state);
+    }
+
+    fn sampling(&self, left: usize) {
+        self.progress.sampling(left);
+    }
+
+    fn fitting(&self, boxes: usize) {
+        self.progress.fitting(boxes);
+    }
+}
+
+impl Watch for Terminal {
+    fn begin(&self) -> Result<(), Failure> {
+        // Until here Ctrl-C ends the program: there is nothing to keep but samples, which are stored.
+        let interrupt = Interrupt::listen()?;
+        let _ = self.interrupt.set(interrupt);
+        talk::step("running both models");
+        Ok(())
+    }
+
+    fn simulating(&self, time: f64, duration: f64) {
+        self.progress.simulating(time, duration);
+    }
+
+    fn ends(&self) -> bool {
+        self.interrupt.get().is_some_and(Interrupt::is_asked)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
-    let mut scenario = scenario::load(&args.scenario)
-        .map_err(|faults| Failure::new(faults.faults, faults.sources))?;
+    let mut scenario = load(&args.scenario)?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-simulation", scenario.name)),
     };
-    let guard = guard(&args.scenario, args.force, &scenario);
-    for name in [FULL, REDUCED, CHART] {
-        super::allow(&guard, &folder.join(name))?;
-    }
+    let guard = guard(&args.scenario, &scenario, args.force);
+    allow(&folder, &guard)?;
     // Before the reduction, which may take long.
     let _host = Host::serve(&mut scenario)?;
     super::use_threads(args.jobs)?;
-    let mechanism = &scenario.mechanism;
-    let source = super::source_of(mechanism)?;
-    let progress = Progress::new();
-    let (model, reduction_seconds) = reduced_model(&scenario, &source, &folder, &progress)?;
-    super::same_coordinates(&model, &source)?;
-    // Until here Ctrl-C ends the program: there is nothing to keep but samples, which are stored.
-    let interrupt = Interrupt::listen()?;
-    talk::step("running both models");
-    let along = source.path().map(|p| AlongPath::new(p, &scenario.drives));
-    let full = run_full(&scenario, &source, along.as_ref(), &progress, &interrupt);
-    let settings = ReducedSettings {
-        path: source.path().cloned(),
-        ..scenario.reduced.clone()
+    let watch = Terminal {
+        progress: Progress::new(),
+        interrupt: OnceCell::new(),
     };
-    let reduced = run_reduced(&scenario, &settings, &model, &full.record, &interrupt)?;
-    drop(progress);
-    write(&folder, &scenario, &full.record, &reduced.record, &guard)?;
-    let report = match &full.result {
-        Ok(report) => *report,
-        Err(error) => {
-            return Err(Failure::one(error.clone()).with_sources(mechanism));
-        }
-    };
-    let summary = Summary {
-        scenario: scenario.name.clone(),
-        differences: compare(&full.record, &reduced.record),
-        full_energy: summary::Balance::of(&full.record),
-        reduced_energy: summary::Balance::of(&reduced.record),
-        full_seconds: full.seconds,
-        reduced_seconds: reduced.seconds,
-        reduction_seconds,
-        full_report: report,
-        reduced_report: reduced.result,
-        reached: report.reached,
-        interrupted: interrupt.is_asked(),
-        model_within_tolerance: model.provenance.reached,
-    };
+    let runs = simulate(&scenario, Some(&folder.join(".samples")), &watch)?;
+    drop(watch);
+    write(&folder, &scenario, &runs, &guard)?;
+    let summary = runs.summary(&scenario)?;
     let text = if args.json {
         format!("{}\n", summary.as_json())
     } else {
@@ -107,8 +129,86 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     })
 }
 
+/// Reads a scenario file.
+pub fn load(path: &Path) -> Result<Scenario, Failure> {
+    scenario::load(path).map_err(|faults| Failure::new(faults.faults, faults.sources))
+}
+
+/// Both models of a scenario in time.
+pub struct Runs {
+    /// The full model.
+    pub full: Run<FullReport, FullError>,
+    /// The reduced one.
+    pub reduced: Run<ReducedReport, ReducedError>,
+    reduction_seconds: Option<f64>,
+    interrupted: bool,
+    model_within_tolerance: bool,
+}
+
+impl Runs {
+    /// What the comparison found; the failure of the full model where it failed.
+    pub fn summary(&self, scenario: &Scenario) -> Result<Summary, Failure> {
+        let (full, reduced) = (&self.full, &self.reduced);
+        let report = match &full.result {
+            Ok(report) => *report,
+            Err(error) => {
+                return Err(Failure::one(error.clone()).with_sources(&scenario.mechanism));
+            }
+        };
+        Ok(Summary {
+            scenario: scenario.name.clone(),
+            differences: compare(&full.record, &reduced.record),
+            full_energy: summary::Balance::of(&full.record),
+            reduced_energy: summary::Balance::of(&reduced.record),
+            full_seconds: full.seconds,
+            reduced_seconds: reduced.seconds,
+            reduction_seconds: self.reduction_seconds,
+            full_report: report,
+            reduced_report: reduced.result.clone(),
+            reached: report.reached,
+            interrupted: self.interrupted,
+            model_within_tolerance: self.model_within_tolerance,
+        })
+    }
+}
+
+/// Runs both models. A mechanism that must be reduced for it stores its samples in the folder given.
+pub fn simulate(
+    scenario: &Scenario,
+    samples: Option<&Path>,
+    watch: &dyn Watch,
+) -> Result<Runs, Failure> {
+    let source = super::source_of(&scenario.mechanism)?;
+    let (model, reduction_seconds) = reduced_model(scenario, &source, samples, watch)?;
+    super::same_coordinates(&model, &source)?;
+    watch.begin()?;
+    let along = source.path().map(|p| AlongPath::new(p, &scenario.drives));
+    let full = run_full(scenario, &source, along.as_ref(), watch);
+    let settings = ReducedSettings {
+        path: source.path().cloned(),
+        ..scenario.reduced.clone()
+    };
+    let reduced = run_reduced(scenario, &settings, &model, &full.record, watch)?;
+    Ok(Runs {
+        full,
+        reduced,
+        reduction_seconds,
+        interrupted: watch.ends(),
+        model_within_tolerance: model.provenance.reached,
+    })
+}
+
+/// Goes on unless an end is asked for.
+fn flow(watch: &dyn Watch) -> ControlFlow<()> {
+    if watch.ends() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
 /// What must not be replaced: the scenario, its mechanism, its model and its tables.
-pub(super) fn guard(file: &Path, force: bool, scenario: &Scenario) -> Guard {
+pub fn guard(file: &Path, scenario: &Scenario, force: bool) -> Guard {
     let folder = file.parent().unwrap_or(Path::new(""));
     // Tables are known by their paths from the scenario, other sources by those from here.
     let sources = scenario.sources.iter();
@@ -120,12 +220,20 @@ pub(super) fn guard(file: &Path, force: bool, scenario: &Scenario) -> Guard {
     super::guard(&read, Some(&scenario.mechanism), force)
 }
 
+/// Refuses files that the results would replace, before the work that they are to hold.
+pub fn allow(folder: &Path, guard: &Guard) -> Result<(), Failure> {
+    let names = [FULL, REDUCED, CHART].iter();
+    names
+        .map(|name| super::allow(guard, &folder.join(name)))
+        .collect()
+}
+
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.
 pub(super) fn reduced_model(
     scenario: &Scenario,
     source: &SampleSource,
-    folder: &Path,
-    progress: &Progress,
+    samples: Option<&Path>,
+    observer: &dyn Observer,
 ) -> Result<(ReducedModel, Option<f64>), Failure> {
     if let Some(path) = &scenario.model {
         let model = super::read_model(path)?;
@@ -133,12 +241,14 @@ pub(super) fn reduced_model(
         return Ok((model, None));
     }
     let start = Instant::now();
-    let samples = folder.join(".samples");
     let memory = Limits::default().for_samples();
-    let mut database = SampleDatabase::open_within(&samples, source.fingerprint(), memory)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    let mut database = match samples {
+        Some(folder) => SampleDatabase::open_within(folder, source.fingerprint(), memory)
+            .map_err(|e| Failure::one(CommandError::from(e)))?,
+        None => SampleDatabase::in_memory(),
+    };
     let settings = &scenario.mechanism.approximation;
-    let (model, _) = pipeline::reduce(source, settings, progress, &mut database)
+    let (model, _) = pipeline::reduce(source, settings, observer, &mut database)
         .map_err(|e| Failure::one(CommandError::from(e)))?;
     Ok((model, Some(start.elapsed().as_secs_f64())))
 }
@@ -165,8 +275,7 @@ fn run_full(
     scenario: &Scenario,
     source: &SampleSource,
     along: Option<&AlongPath<'_>>,
-    progress: &Progress,
-    interrupt: &Interrupt,
+    watch: &dyn Watch,
 ) -> Run<FullReport, FullError> {
     let reducer = source.mechanism().reducer();
     let (excitation, initial): (&dyn Excitation, Initial) = match along {
@@ -192,8 +301,8 @@ fn run_full(
                     }
                 }
             }
-            progress.simulating(instant.time, scenario.duration);
-            interrupt.flow()
+            watch.simulating(instant.time, scenario.duration);
+            flow(watch)
         },
     );
     let result = match lost {
@@ -213,7 +322,7 @@ fn run_reduced(
     settings: &ReducedSettings,
     model: &ReducedModel,
     full: &Record,
-    interrupt: &Interrupt,
+    watch: &dyn Watch,
 ) -> Result<Run<ReducedReport, ReducedError>, Failure> {
     let evaluator = Evaluator::new(model).map_err(|e| Failure::one(CommandError::from(e)))?;
     let layout = &model.layout;
@@ -222,7 +331,7 @@ fn run_reduced(
         .map(|c| c.name.clone())
         .collect();
     let mut record = Record::reduced(scenario, &modal);
-    let already_asked = interrupt.is_asked();
+    let already_asked = watch.ends();
     let start = Instant::now();
     let result = reduced::simulate(
         &evaluator,
@@ -237,7 +346,7 @@ fn run_reduced(
             if already_asked {
                 ControlFlow::Continue(())
             } else {
-                interrupt.flow()
+                flow(watch)
             }
         },
     );
@@ -248,13 +357,14 @@ fn run_reduced(
     })
 }
 
-fn write(
+/// Writes both records and their chart.
+pub fn write(
     folder: &Path,
     scenario: &Scenario,
-    full: &Record,
-    reduced: &Record,
+    runs: &Runs,
     guard: &Guard,
 ) -> Result<(), Failure> {
+    let (full, reduced) = (&runs.full.record, &runs.reduced.record);
     let files = [
         (FULL.to_owned(), full.to_csv().into_bytes()),
         (REDUCED.to_owned(), reduced.to_csv().into_bytes()),
