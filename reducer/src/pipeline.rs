@@ -1,8 +1,8 @@
 //! The method: a local model in, a reduced model and its summary out.
 
 use crate::approximation::{
-    Approximation, ApproximationError, LocalModel, Observer, Round, SampleDatabase, Work,
-    absolute_jumps, approximate, check,
+    Approximation, ApproximationError, LargestCost, LocalModel, Observer, Round, SampleDatabase,
+    Work, absolute_jumps, approximate, check,
 };
 use crate::description::mechanism::ApproximationSettings;
 use crate::reduced_model::{
@@ -71,6 +71,10 @@ pub struct Summary {
     pub history: Vec<Round>,
     /// What that took besides samples.
     pub work: Work,
+    /// What the bound of the largest error takes; absent where the mean alone keeps it.
+    pub largest_cost: Option<LargestCost>,
+    /// A largest error that was found is beyond what the settings allow.
+    pub exceeds_largest: bool,
     /// The whole domain has a model, every tolerance holds in every box and at the fresh points, and
     /// no box leaves definiteness in doubt.
     pub reached: bool,
@@ -115,6 +119,7 @@ pub fn reduce(
         evaluated,
         history,
         work,
+        largest,
     } = approximate(local, settings, observer, database)?;
     if observer.is_given_up() {
         return Err(PipelineError::GivenUp);
@@ -123,7 +128,7 @@ pub fn reduce(
 
     observer.phase("checking");
     let report = check(&model, local, CHECK_POINTS, CHECK_SEED)?;
-    model.provenance.reached = model.reaches(&report.errors);
+    model.provenance.reached = model.reaches(&report.errors, &report.largest);
     model.provenance.errors = report.errors;
     model.provenance.largest = report.largest;
     if matches!(model.continuity, Continuity::Jumps { .. }) {
@@ -134,6 +139,7 @@ pub fn reduce(
         evaluated,
         history,
         work,
+        largest_cost: largest,
         ..summarize(&model)
     };
     Ok((model, summary))
@@ -160,6 +166,12 @@ fn summarize(model: &ReducedModel) -> Summary {
         cut_short: model.provenance.cut_short,
         history: Vec::new(),
         work: Work::default(),
+        largest_cost: None,
+        exceeds_largest: {
+            let (settings, mut found) =
+                (&model.provenance.settings, model.provenance.largest.iter());
+            !found.all(|e| settings.allows_largest(e))
+        },
         reached: model.provenance.reached,
     }
 }

@@ -71,7 +71,9 @@ impl<'m> Verdict<'m> {
             model,
             missing: model.missing_regions(),
             short: ShortBox::all(model),
-            reached: report.compared > 0 && report.failed == 0 && model.reaches(&report.errors),
+            reached: report.compared > 0
+                && report.failed == 0
+                && model.reaches(&report.errors, &report.largest),
             report,
         }
     }

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::talk;
 use exporters::{ExportOptions, Guard, WriteError};
-use reducer::approximation::{LocalModel, Observer, SampleDatabase};
+use reducer::approximation::{LargePlace, LargestCost, LocalModel, Observer, SampleDatabase};
 use reducer::description::mechanism::Mechanism;
 use reducer::pipeline::{self, PipelineError, Summary};
 use reducer::reduced_model::{
@@ -303,6 +303,7 @@ fn as_json(summary: &Summary, layout: &ModelLayout, modes: &Modes<'_>, times: &T
         "stored_numbers": summary.stored_numbers,
         "stored_numbers_outputs": summary.stored_numbers_outputs,
         "errors": errors,
+        "largest_cost": summary.largest_cost,
         "absolute": tables::absolute(&summary.largest, layout),
         "jumps": tables::absolute(&summary.jumps, layout),
         "continuity": summary.continuity,
@@ -377,6 +378,9 @@ fn as_text(
         );
     }
     tables::absolute_rows(&mut out, "errors in units", &summary.largest, layout);
+    if let Some(cost) = &summary.largest_cost {
+        largest_cost(&mut out, cost, summary);
+    }
     let continuity = match summary.continuity {
         Continuity::Smooth => "smooth (one box)".to_owned(),
         Continuity::Continuous => "continuous across boxes".to_owned(),
@@ -405,12 +409,33 @@ fn as_text(
             "part of the domain has no model"
         } else if summary.short.iter().any(|b| b.lacks_proof) {
             "definiteness is not proven everywhere"
+        } else if summary.exceeds_largest {
+            "the largest error found is beyond what `largest` in [approximation] allows"
         } else {
             "a tolerance was not reached"
         },
         folder.display()
     );
     out
+}
+
+/// Growth of a model, for its largest error, that is worth a word.
+const WORTH_A_WORD: f64 = 1.5;
+
+/// Where the bound of the largest error takes much, and what one can do about it.
+fn largest_cost(out: &mut String, cost: &LargestCost, summary: &Summary) {
+    let now = summary.stored_numbers;
+    if (now as f64) < WORTH_A_WORD * cost.numbers as f64 {
+        return;
+    }
+    let place = |p: &LargePlace| format!("{} at θ = {:.4?}", p.block.name(), p.theta);
+    let places: Vec<String> = cost.places.iter().map(place).collect();
+    let _ = writeln!(
+        out,
+        "{} of the {now} numbers keep the largest error small ({}): a range that ends before would save them, `largest = false` in [approximation] too",
+        now - cost.numbers,
+        places.join("; "),
+    );
 }
 
 /// What ended the refinement, and what to do for a better model.

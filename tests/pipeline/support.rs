@@ -54,6 +54,20 @@ pub fn changed(file: &str, changes: &[(&str, &str)], folder: &Path) -> PathBuf {
     path
 }
 
+/// A mechanism of `data/` whose mean errors alone are bounded, written into `folder`.
+pub fn with_mean_alone(file: &str, folder: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(data(file)).expect("a data file");
+    let table = "[approximation]\n";
+    let text = match text.contains("largest = false") {
+        true => text,
+        false if text.contains(table) => text.replace(table, "[approximation]\nlargest = false\n"),
+        false => text + "\n[approximation]\nlargest = false\n",
+    };
+    let path = folder.join(file);
+    std::fs::write(&path, text).expect("a temporary folder");
+    path
+}
+
 /// All files of a folder with their bytes, sample database left out.
 pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut out = Vec::new();

@@ -115,6 +115,7 @@ pub(super) const ARRAYS: &[(&str, Array, &str, &str)] = &[
     ("provenance/routed_samples", I, "", "number of samples reached around what blocks the straight line from home; absent: none"),
     ("provenance/cut_short", T, "", "what ended the refinement before it was done: numbers, boxes, samples, time or memory; absent: nothing"),
     ("provenance/settings", T, "", "basis, criterion, objective"),
+    ("provenance/largest_factor", R, "1", "how many times the tolerance the largest error that is found may be; absent: any"),
     ("provenance/basis_degree", I, "", "order of basis lagrange, largest degree of chebyshev; absent: quadratic"),
     ("provenance/minimal_width", R, "of the coordinate", "smallest box width"),
     ("provenance/tolerance_block", T, "", "blocks with a tolerance"),

@@ -467,6 +467,7 @@ fn read_settings(r: &mut Reader) -> Read<SettingsRecord> {
             _ => return Err(refuse("provenance/settings", format!("basis `{basis}`"))),
         },
         criterion: named(criterion, "provenance/settings")?,
+        largest: r.real("provenance/largest_factor").first().copied(),
         objective: named(objective, "provenance/settings")?,
         tolerances: tolerances?,
         minimal_width: r.real("provenance/minimal_width"),

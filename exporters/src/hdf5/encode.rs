@@ -344,6 +344,7 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
         "provenance/settings",
         vec![basis.into(), variant(&s.criterion), variant(&s.objective)],
     );
+    w.real("provenance/largest_factor", s.largest.into_iter().collect());
     w.integer(
         "provenance/basis_degree",
         degree.map(|d| d as i64).into_iter().collect(),

@@ -186,6 +186,7 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         },
         basis => settings.basis.to_string(),
         criterion => settings.criterion.name(),
+        largest_factor => settings.largest,
         objective => settings.objective.name(),
         minimal_width => settings.minimal_width.clone(),
         inequalities => layout.domain.inequalities.len(),

@@ -299,6 +299,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
                     ModelForm::Direct => BasisRecord::Quadratic,
                 },
                 criterion: Criterion::Mean,
+                largest: Some(10.0),
                 objective: Objective::Size,
                 tolerances: vec![BlockTolerance {
                     block: Block::Mass,

@@ -4,23 +4,34 @@ use super::database::DatabaseError;
 use super::errors::Part;
 use super::points::{arcsine, halton};
 use super::region::Region;
+use super::rules::Rules;
 use super::store::SampleStore;
 use super::trial::Context;
 use crate::description::mechanism::{Criterion, Objective};
 use crate::reduced_model::{Evaluator, ModelCoefficients, ReducedModel, Status, Workspace};
 
-/// Largest error of any block over the part of its tolerance that leaves room for chance.
-pub(super) fn excess(
+/// What points that took no part in an approximation show of it.
+pub(super) struct Audit {
+    /// Largest error of any block over the part of its tolerance that leaves room for chance.
+    pub excess: f64,
+    /// The points.
+    pub points: Vec<Vec<f64>>,
+}
+
+pub(super) fn audit(
     context: &Context,
     store: &mut SampleStore,
     model: &ReducedModel,
     attempt: u64,
-) -> Result<f64, DatabaseError> {
+) -> Result<Audit, DatabaseError> {
     let s = context.layout.n_rigid;
     let domain = Region::of_domain(&context.layout.domain);
     let key = 0xa0d1_7000 + attempt;
     let Ok(evaluator) = Evaluator::new(model) else {
-        return Ok(f64::INFINITY);
+        return Ok(Audit {
+            excess: f64::INFINITY,
+            points: Vec::new(),
+        });
     };
     let mut work = Workspace::default();
     // The largest errors are near faces and corners: look there.
@@ -45,16 +56,22 @@ pub(super) fn excess(
             errors.push(scales.point_errors(&sample, &found, measure, Part::All));
         }
     }
-    let largest = context
-        .rules
-        .ratios(&errors, context.scales)
-        .into_iter()
-        .fold(0.0, f64::max);
-    Ok(largest
-        / match context.rules.criterion {
-            // Trimmed tables use more of what is allowed.
-            Criterion::Mean if context.rules.objective == Objective::Size => 0.88,
-            Criterion::Mean => 0.85,
-            Criterion::Max => 0.95,
-        })
+    // The largest errors are searched for apart.
+    let largest = Rules {
+        largest: None,
+        ..context.rules.clone()
+    }
+    .ratios(&errors, context.scales)
+    .into_iter()
+    .fold(0.0, f64::max);
+    let part = match context.rules.criterion {
+        // Trimmed tables use more of what is allowed.
+        Criterion::Mean if context.rules.objective == Objective::Size => 0.88,
+        Criterion::Mean => 0.85,
+        Criterion::Max => 0.95,
+    };
+    Ok(Audit {
+        excess: largest / part,
+        points,
+    })
 }

@@ -4,6 +4,7 @@ use super::sample::Sample;
 use crate::reduced_model::{Block, BlockError, ModelCoefficients, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
 use std::borrow::Cow;
+use std::ops::{Index, IndexMut};
 
 /// Number of blocks.
 pub(super) const N_BLOCKS: usize = Block::ALL.len();
@@ -47,7 +48,41 @@ pub(super) enum Part {
 }
 
 /// Errors of one point, one per block.
-pub(super) type PointErrors = [f64; N_BLOCKS];
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PointErrors {
+    blocks: [f64; N_BLOCKS],
+    /// Found by a search for large errors: it counts among the largest, not in the mean.
+    pub is_peak: bool,
+}
+
+impl PointErrors {
+    pub fn new(blocks: [f64; N_BLOCKS]) -> Self {
+        Self {
+            blocks,
+            is_peak: false,
+        }
+    }
+}
+
+impl Index<usize> for PointErrors {
+    type Output = f64;
+
+    fn index(&self, block: usize) -> &f64 {
+        &self.blocks[block]
+    }
+}
+
+impl IndexMut<usize> for PointErrors {
+    fn index_mut(&mut self, block: usize) -> &mut f64 {
+        &mut self.blocks[block]
+    }
+}
+
+/// Mean of a block's errors over points that were not searched for.
+pub(super) fn mean_error(points: &[PointErrors], block: Block) -> f64 {
+    let fair = || points.iter().filter(|p| !p.is_peak);
+    fair().map(|p| p[block as usize]).sum::<f64>() / fair().count().max(1) as f64
+}
 
 impl Scales {
     pub fn new(probes: &[Sample]) -> Self {
@@ -171,7 +206,7 @@ impl Scales {
         part: Part,
     ) -> PointErrors {
         let mut errors = match part {
-            Part::Outputs => [0.0; N_BLOCKS],
+            Part::Outputs => PointErrors::new([0.0; N_BLOCKS]),
             Part::Dynamics | Part::All => self.dynamics_errors(sample, model, measure),
         };
         if part != Part::Dynamics {
@@ -202,7 +237,7 @@ impl Scales {
         };
         let test = &sample.test;
         let force = force(model, &test.rate, &test.accel, exact.n_rigid());
-        [
+        PointErrors::new([
             mass,
             self.relative(
                 difference(&model.gyroscopic, gyroscopic),
@@ -216,7 +251,7 @@ impl Scales {
             0.0,
             self.combined_error(exact, gyroscopic, model),
             self.second_order_error(sample, model),
-        ]
+        ])
     }
 
     /// Stiffness of gravity per axis and second derivatives of the mass, the larger error of both.
@@ -456,7 +491,7 @@ pub(super) fn summarize(points: &[PointErrors], scales: &Scales) -> Vec<BlockErr
             let of = |p: &PointErrors| p[b as usize];
             BlockError {
                 block: b,
-                mean: (points.iter().map(of).sum::<f64>() / points.len() as f64).min(f64::MAX),
+                mean: mean_error(points, b).min(f64::MAX),
                 max: points.iter().map(of).fold(0.0, f64::max),
             }
         })

@@ -16,6 +16,7 @@ mod least_squares;
 mod observer;
 mod orientation;
 mod path;
+mod peaks;
 mod pivoting;
 mod plan;
 mod points;
@@ -43,6 +44,7 @@ pub use database::{DatabaseError, SampleDatabase, SampleResult};
 pub use history::{Round, Work};
 pub use observer::{Observer, Progress, Silent};
 pub use path::{PATH, Path, PathError, PathModel};
+pub use peaks::LargePlace;
 pub use rules::SettingsError;
 pub use source::{LocalModel, SampleFailure};
 pub use trace::{TracedPoint, trace};
@@ -52,10 +54,12 @@ use crate::reduced_model::{Functions, ModelForm, ModelLayout, ReducedModel};
 use components::Mass;
 use errors::Scales;
 use history::Counters;
+use peaks::Peaks;
 use region::Region;
 use rules::Rules;
 use sample::Sample;
 use sensitivity::Sensitivities;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::SampleStore;
 use trial::Context;
@@ -81,8 +85,12 @@ pub enum ApproximationError {
     EmptyDomain,
 }
 
-/// How often boxes are refined again because points not seen before exceed a tolerance.
+/// How often boxes are refined again because points not seen before exceed a tolerance,
 const LAST_ATTEMPT: u64 = 3;
+/// and because a search finds errors that are too large.
+const LAST_SEARCH: u64 = 6;
+/// Part of the largest error allowed beyond which boxes are refined again.
+const CLOSE: f64 = 0.95;
 
 /// A model and what it cost.
 #[derive(Debug, Clone)]
@@ -97,6 +105,17 @@ pub struct Approximation {
     pub history: Vec<Round>,
     /// What that took besides samples.
     pub work: Work,
+    /// What the bound of the largest error takes; absent where the mean alone keeps it.
+    pub largest: Option<LargestCost>,
+}
+
+/// What the bound of the largest error takes beyond that of the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LargestCost {
+    /// Polynomial coefficients of the dynamics that keep the mean alone.
+    pub numbers: usize,
+    /// Where errors are too large then, the worst place of every block.
+    pub places: Vec<LargePlace>,
 }
 
 /// Approximates a local model over its domain. A trajectory in the settings is the caller's to
@@ -137,6 +156,7 @@ fn approximate_by(
         scales = scales.with_combined(&rules.minimal_width);
     }
     let polynomials = vec![Functions::Polynomials; layout.n_rigid];
+    let mut peaks = Peaks::new(layout);
     let mut sensitivities = Sensitivities::default();
     let mut everything = None;
     if rules.is_adaptive_degree() && rules.objective == Objective::Size {
@@ -147,6 +167,7 @@ fn approximate_by(
             functions: &polynomials,
             scales: &scales,
             sensitivities: &sensitivities,
+            peaks: &peaks,
             counters,
         };
         let lagrangian = rules.form == ModelForm::Lagrangian && layout.n() == layout.n_rigid;
@@ -164,9 +185,10 @@ fn approximate_by(
         everything = (before != components).then_some((before, all));
     }
 
-    let mut attempt = 0;
+    let (mut attempt, mut searches) = (0, 0);
     let mut memory = refine::Memory::default();
     let mut whole = None;
+    let mut largest = None;
     loop {
         observer.phase("refining");
         let context = Context {
@@ -176,6 +198,7 @@ fn approximate_by(
             functions: &polynomials,
             scales: &scales,
             sensitivities: &sensitivities,
+            peaks: &peaks,
             counters,
         };
         let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
@@ -189,10 +212,11 @@ fn approximate_by(
         observer.phase("auditing");
         let model = context.draft(layout.clone(), tree, boxes, continuity);
         let is_cut = memory.cut_short.is_some();
-        let excess = match is_cut {
-            true => f64::INFINITY,
-            false => audit::excess(&context, &mut store, &model, attempt)?,
+        let audit = match is_cut {
+            true => None,
+            false => Some(audit::audit(&context, &mut store, &model, attempt)?),
         };
+        let excess = audit.as_ref().map_or(f64::INFINITY, |a| a.excess);
         let complete = model.boxes.iter().all(|b| b.reached);
         if let Some(all) = everything.take_if(|_| !complete && !is_cut) {
             // What was left out may matter where no probe was.
@@ -200,11 +224,30 @@ fn approximate_by(
             memory = refine::Memory::default();
             continue;
         }
+        if let Some((audit, factor)) = audit.zip(rules.largest)
+            && audit.excess <= 1.0
+            && complete
+            && searches < LAST_SEARCH
+        {
+            searches += 1;
+            let found = peaks::search(&context, &mut store, &model, &audit.points, factor)?;
+            if found.excess > CLOSE && peaks.include(found.points) {
+                largest.get_or_insert(LargestCost {
+                    numbers: model.stored_numbers(),
+                    places: found.worst,
+                });
+                whole = Some(model);
+                continue;
+            }
+        }
         if is_cut || excess <= 1.0 || !complete || rules.thesis || attempt == LAST_ATTEMPT {
             // A stricter attempt that was cut short is worse than the one before.
             let mut model = whole.filter(|_| is_cut).unwrap_or(model);
             model.provenance.cut_short = memory.cut_short;
-            return Ok(Some(finished(model, &store, counters, memory.history)));
+            return Ok(Some(Approximation {
+                largest,
+                ..finished(model, &store, counters, memory.history)
+            }));
         }
         whole = Some(model);
         let smaller = match rules.criterion {
@@ -232,6 +275,7 @@ fn finished(
         evaluated,
         history,
         work: counters.work(),
+        largest: None,
     }
 }
 

@@ -67,6 +67,10 @@ pub(super) fn plan(
     }
     validation = region.admitted(&context.layout.domain, validation);
     validation.retain(|p| taken.insert(key(p)));
+    // Places of large errors come first, and count even where they are fitted: errors around them are not zero.
+    let peaks: Vec<Vec<f64>> = context.peaks.inside(region).cloned().collect();
+    validation.retain(|p| !context.peaks.contains(p));
+    let validation = peaks.into_iter().chain(validation).collect();
     Plan { fit, validation }
 }
 

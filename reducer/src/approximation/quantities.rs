@@ -31,6 +31,14 @@ impl Motion {
     }
 }
 
+/// The motions with which forces are compared at every point.
+pub(super) fn motions(layout: &ModelLayout) -> Vec<Motion> {
+    let seed = |i: u64| 0x5eed_0000_0000 + 4096 * i;
+    (0..MOTIONS)
+        .map(|i| Motion::new(&layout.domain, layout.n(), seed(i)))
+        .collect()
+}
+
 /// Errors of all quantities at one point.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
@@ -56,13 +64,10 @@ impl<'a> Quantities<'a> {
     pub fn new(layout: &ModelLayout, scales: &'a Scales) -> Self {
         let blocks = Block::ALL.into_iter().filter(|b| scales.is_present(*b));
         let list = blocks.map(|block| Quantity::Block { block });
-        let seed = |i: u64| 0x5eed_0000_0000 + 4096 * i;
         Self {
             list: list.chain(absolute(layout)).collect(),
             scales,
-            motions: (0..MOTIONS)
-                .map(|i| Motion::new(&layout.domain, layout.n(), seed(i)))
-                .collect(),
+            motions: motions(layout),
             n_rigid: layout.n_rigid,
         }
     }

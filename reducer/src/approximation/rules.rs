@@ -1,6 +1,6 @@
 //! Settings made concrete for one model: tolerances, degrees, what may be bisected.
 
-use super::errors::{Measure, N_BLOCKS, Part, PointErrors, Scales};
+use super::errors::{Measure, N_BLOCKS, Part, PointErrors, Scales, mean_error};
 use super::region::Region;
 use super::terms::{default_max_degree, total_degree_count};
 use crate::description::mechanism::{
@@ -51,6 +51,8 @@ pub(super) struct Rules {
     pub basis: Basis,
     pub objective: Objective,
     pub criterion: Criterion,
+    /// The largest error that is found may be so many times the tolerance of the mean.
+    pub largest: Option<f64>,
     pub tolerances: [f64; N_BLOCKS],
     pub minimal_width: Vec<f64>,
     pub max_degree: usize,
@@ -153,6 +155,9 @@ impl Rules {
             basis: settings.basis,
             objective: settings.objective,
             criterion: settings.criterion,
+            largest: settings
+                .largest
+                .filter(|_| settings.criterion == Criterion::Mean && !thesis),
             tolerances,
             minimal_width,
             max_degree,
@@ -241,10 +246,13 @@ impl Rules {
     pub fn ratios(&self, points: &[PointErrors], scales: &Scales) -> [f64; N_BLOCKS] {
         let mut ratios = [0.0; N_BLOCKS];
         for block in Block::ALL.into_iter().filter(|b| scales.is_present(*b)) {
-            let errors = points.iter().map(|p| p[block as usize]);
-            let error = match self.criterion {
-                Criterion::Mean => errors.sum::<f64>() / points.len().max(1) as f64,
-                Criterion::Max => errors.fold(0.0, f64::max),
+            let largest = || points.iter().map(|p| p[block as usize]).fold(0.0, f64::max);
+            let error = match (self.criterion, self.largest) {
+                (Criterion::Mean, None) => mean_error(points, block),
+                (Criterion::Mean, Some(factor)) => {
+                    mean_error(points, block).max(largest() / factor)
+                }
+                (Criterion::Max, _) => largest(),
             };
             ratios[block as usize] = error / self.tolerances[block as usize];
         }
@@ -284,6 +292,7 @@ impl Rules {
                 },
             },
             criterion: self.criterion,
+            largest: self.largest,
             objective: self.objective,
             tolerances: present
                 .map(|b| BlockTolerance {

@@ -4,6 +4,7 @@ use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::history::Counters;
 use super::orientation::of_one_sign;
+use super::peaks::Peaks;
 use super::region::Region;
 use super::rules::Rules;
 use super::sample::Sample;
@@ -29,6 +30,8 @@ pub(super) struct Context<'a> {
     pub functions: &'a [Functions],
     pub scales: &'a Scales,
     pub sensitivities: &'a Sensitivities,
+    /// Places of large errors, at which boxes are judged besides their own points.
+    pub peaks: &'a Peaks,
     pub counters: &'a Counters,
 }
 
@@ -225,7 +228,7 @@ impl Context<'_> {
         step: usize,
         go_on: impl Fn(&[PointErrors]) -> bool,
     ) -> Vec<PointErrors> {
-        let huge = [f64::MAX; N_BLOCKS];
+        let huge = PointErrors::new([f64::MAX; N_BLOCKS]);
         let finite = |table: &Table| table.coefficients.iter().all(|c| c.is_finite());
         if !finite(dynamics) || !finite(outputs) {
             return vec![huge; at.len()];
@@ -251,6 +254,9 @@ impl Context<'_> {
                 Part::Outputs => evaluator.outputs_into(theta, work, found),
             };
             match evaluated {
+                Ok(()) if self.peaks.contains(theta) => {
+                    self.peaks.of_worst_motion(self, sample, found, part)
+                }
                 Ok(()) => self.scales.point_errors(sample, found, measure, part),
                 Err(_) => huge,
             }

@@ -91,7 +91,7 @@ pub(super) fn approximate(
     };
     let tree = vec![TreeNode::Leaf { index: 0 }];
     let model = context.draft(layout.clone(), tree, vec![model_box], Continuity::Smooth);
-    let excess = audit::excess(&context, store, &model, 0)?;
+    let excess = audit::audit(&context, store, &model, 0)?.excess;
     Ok((excess <= EXACT).then_some(model))
 }
 

@@ -1,8 +1,8 @@
 //! Which parts of the domain have a model, why others have none, and whether that is enough.
 
 use super::{
-    BlockError, BoxModel, Domain, EvaluationError, Evaluator, LinearInequality, ModelForm,
-    ReducedModel, Status, TreeNode, Workspace,
+    BlockError, BoxModel, Domain, EvaluationError, Evaluator, LargestError, LinearInequality,
+    ModelForm, ReducedModel, Status, TreeNode, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -178,15 +178,16 @@ impl ReducedModel {
         self.form == ModelForm::Direct && b.definite.is_none()
     }
 
-    /// No region is missing, no box fell short, and these errors at fresh points are within the
-    /// tolerances.
-    pub fn reaches(&self, errors: &[BlockError]) -> bool {
+    /// No region is missing, no box fell short, and these errors at fresh points, and the largest that were
+    /// found, are within the tolerances.
+    pub fn reaches(&self, errors: &[BlockError], largest: &[LargestError]) -> bool {
         let settings = &self.provenance.settings;
         let is_missing =
             |n: &TreeNode| matches!(n, TreeNode::Dropped { reason } if reason.is_missing());
         !self.tree.iter().any(is_missing)
             && self.short_boxes().next().is_none()
             && errors.iter().all(|e| settings.allows(e))
+            && largest.iter().all(|e| settings.allows_largest(e))
     }
 }
 

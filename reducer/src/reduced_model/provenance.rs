@@ -245,6 +245,9 @@ pub struct SettingsRecord {
     pub basis: BasisRecord,
     /// Which error the tolerances bound.
     pub criterion: Criterion,
+    /// The largest error that is found may be so many times the tolerance; absent where it is not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest: Option<f64>,
     /// What was economised.
     pub objective: Objective,
     /// Tolerance of every block.
@@ -272,6 +275,22 @@ impl SettingsRecord {
     pub fn allows(&self, error: &BlockError) -> bool {
         self.tolerance(error.block)
             .is_none_or(|t| self.judged(error) <= t)
+    }
+
+    /// What the largest error of a quantity may be, where that is judged.
+    pub fn largest_allowed(&self, quantity: Quantity) -> Option<f64> {
+        match quantity {
+            Quantity::Block { block } => Some(self.largest? * self.tolerance(block)?),
+            Quantity::Position { .. } | Quantity::Orientation { .. } | Quantity::Force { .. } => {
+                None
+            }
+        }
+    }
+
+    /// The largest error that was found is small enough, or is not judged.
+    pub fn allows_largest(&self, found: &LargestError) -> bool {
+        self.largest_allowed(found.quantity)
+            .is_none_or(|limit| found.largest <= limit)
     }
 }
 

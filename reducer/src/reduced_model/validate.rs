@@ -207,8 +207,12 @@ impl ReducedModel {
             s.minimal_width.len(),
             self.layout.n_rigid,
         )?;
-        for t in &s.tolerances {
-            finite(&[t.tolerance], "provenance.settings.tolerances")?;
+        let bounds = s
+            .largest
+            .iter()
+            .chain(s.tolerances.iter().map(|t| &t.tolerance));
+        for bound in bounds {
+            finite(&[*bound], "provenance.settings.tolerances")?;
         }
         for e in p
             .errors
@@ -221,7 +225,7 @@ impl ReducedModel {
             self.validate_largest(e)?;
         }
         require(
-            !p.reached || self.reaches(&p.errors),
+            !p.reached || self.reaches(&p.errors, &p.largest),
             "provenance.reached",
             "true",
             "false where a region is missing, a box fell short or an error exceeds its tolerance",

@@ -30,6 +30,7 @@ pub fn settings(minimal_width: &[f64]) -> ApproximationSettings {
         tolerance: 0.005,
         block_tolerances: Vec::new(),
         criterion: Criterion::Mean,
+        largest: None,
         objective: Objective::Size,
         minimal_width: minimal_width.to_vec(),
         continuity: None,

@@ -4,6 +4,7 @@ use crate::flexible::Flexible;
 use crate::orthoglide::Orthoglide;
 use crate::{Numbers, reduced, settings};
 use reducer::approximation::{LocalModel, check};
+use reducer::description::mechanism::ApproximationSettings;
 use reducer::reduced_model::{Block, Evaluator, LargestError, Quantity, Workspace};
 
 fn norm(v: impl Iterator<Item = f64>) -> f64 {
@@ -90,4 +91,33 @@ fn no_point_of_the_orthoglide_is_much_worse_than_the_worst_that_was_found() {
 fn no_point_of_a_flexible_mechanism_is_much_worse_than_the_worst_that_was_found() {
     largest_is_found(&Flexible::new(1, 2), &[0.05], 20_000);
     largest_is_found(&Flexible::new(2, 1), &[0.05; 2], 20_000);
+}
+
+/// Errors of blocks over ten times their tolerance, the largest first: those that were found, and those of 20 000 points.
+fn beyond_ten(local: &dyn LocalModel, largest: Option<f64>) -> (bool, f64, f64) {
+    let settings = ApproximationSettings {
+        largest,
+        ..settings(&[0.05; 3])
+    };
+    let (model, summary) = reduced(local, &settings);
+    let found = summary.largest.iter().filter(|e| e.block().is_some());
+    let worst = |errors: &mut dyn Iterator<Item = f64>| errors.fold(0.0, f64::max) / 0.05;
+    let fresh = check(&model, local, 20_000, 3).expect("a valid model");
+    (
+        summary.reached,
+        worst(&mut found.map(|e| e.largest)),
+        worst(&mut fresh.errors.iter().map(|e| e.max)),
+    )
+}
+
+/// The mean alone lets the corner next to the singularity go; with a bound on the largest error no point of many
+/// exceeds it.
+#[test]
+fn the_largest_error_keeps_its_bound() {
+    let local = Orthoglide::default();
+    let (reached, found, _) = beyond_ten(&local, None);
+    assert!(reached && found > 2.0, "{found}");
+    let (reached, found, at_points) = beyond_ten(&local, Some(10.0));
+    assert!(reached && found <= 1.0, "{found}");
+    assert!(at_points <= 1.0, "{at_points}");
 }

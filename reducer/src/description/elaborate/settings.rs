@@ -4,8 +4,8 @@ use super::super::fault::FaultKind;
 use super::super::files::{Resolver, Unit, Units};
 use super::super::format::{
     ApproximationTable, BasisName, ContinuityName, CriterionName, FormName, GaugeName,
-    InternalModes as ModesWritten, Located, ModeSelection, NumberOrList, ObjectiveName, PlaneName,
-    Scalar, StiffeningSetting, StiffeningWord,
+    InternalModes as ModesWritten, LargestSetting, Located, ModeSelection, NumberOrList,
+    ObjectiveName, PlaneName, Scalar, StiffeningSetting, StiffeningWord,
 };
 use super::super::mechanism::{
     ApproximationSettings, Basis, Body, Budgets, Continuity, Coordinate, Criterion, Damping, Form,
@@ -16,6 +16,8 @@ use super::context::{Context, Scope};
 use std::ops::Range;
 
 const TOLERANCE: f64 = 0.005;
+/// How many times its tolerance the largest error that is found may be.
+const LARGEST: f64 = 10.0;
 const MINIMAL_PART_OF_RANGE: [f64; 4] = [1.0 / 1024.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 8.0];
 const MINIMAL_WIDTH_UNBOUNDED: f64 = 1e-2;
 const MAX_MODES: usize = 1000;
@@ -272,6 +274,7 @@ impl Settings<'_> {
         let minimal_width = self.minimal_width(context, &scope, &table.minimal_width);
         let trajectory = self.trajectory(context, &scope, unit, table, resolver);
         let budgets = budgets(context, &scope, table);
+        let largest = largest(context, &scope, &table.largest);
         Some(ApproximationSettings {
             origin: scope.origin(&span),
             form: table.form.map(|form| match form {
@@ -285,6 +288,7 @@ impl Settings<'_> {
                 CriterionName::Mean => Criterion::Mean,
                 CriterionName::Max => Criterion::Max,
             },
+            largest: largest?,
             objective: match table.objective {
                 ObjectiveName::Size => Objective::Size,
                 ObjectiveName::Speed => Objective::Speed,
@@ -387,6 +391,38 @@ fn basis(context: &mut Context, scope: &Scope, table: &ApproximationTable) -> Op
             Some(Basis::Chebyshev { max_degree })
         }
     }
+}
+
+/// How many times its tolerance the largest error may be; the inner option is absent for any.
+fn largest(
+    context: &mut Context,
+    scope: &Scope,
+    written: &Option<Located<LargestSetting>>,
+) -> Option<Option<f64>> {
+    let Some(written) = written else {
+        return Some(Some(LARGEST));
+    };
+    let value = match &written.value {
+        LargestSetting::Switch(false) => return Some(None),
+        LargestSetting::Switch(true) => return Some(Some(LARGEST)),
+        LargestSetting::Number(number) => {
+            let scalar = Located {
+                span: written.span.clone(),
+                value: number.clone(),
+            };
+            context.positive(scope, &scalar, Dimension::NONE, "`largest`")?
+        }
+    };
+    if value >= 1.0 {
+        return Some(Some(value));
+    }
+    let kind = FaultKind::OutOfRange {
+        what: "`largest`".to_owned(),
+        value,
+        allowed: "at least 1: no error is larger than the largest",
+    };
+    context.fault(scope, &written.span, kind);
+    None
 }
 
 fn budgets(context: &mut Context, scope: &Scope, table: &ApproximationTable) -> Option<Budgets> {

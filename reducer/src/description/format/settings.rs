@@ -1,7 +1,7 @@
 //! Configuration space, damping, reduction and approximation.
 
 use super::value::alternatives;
-use super::{Entries, Located, NumberOrList, Scalar};
+use super::{Entries, Located, Number, NumberOrList, Scalar};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -145,6 +145,8 @@ pub struct ApproximationTable {
     pub tolerances: BlockTolerances,
     /// Which error must be below the tolerance; default: mean.
     pub criterion: CriterionName,
+    /// How many times its tolerance the largest error that is found may be, or false for any; default 10.
+    pub largest: Option<Located<LargestSetting>>,
     /// What to economise; default: size.
     pub objective: ObjectiveName,
     /// Smallest width of a box, one for all or one per coordinate; default: 1/1024 of the range
@@ -161,6 +163,15 @@ pub struct ApproximationTable {
     /// Samples at which the best model so far is taken; default 20000.
     pub max_samples: Option<Located<i64>>,
 }
+
+alternatives!(
+    /// How many times its tolerance the largest error that is found may be: a number, or false for any.
+    LargestSetting,
+    Number(Number),
+    Switch(bool),
+    "a number, or false",
+    [number, switch]
+);
 
 /// Tolerances of single blocks.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -168,6 +168,8 @@ pub struct ApproximationSettings {
     pub block_tolerances: Vec<(String, f64)>,
     /// Mean or largest error.
     pub criterion: Criterion,
+    /// With the criterion mean: the largest error that is found may be so many times the tolerance; absent: any.
+    pub largest: Option<f64>,
     /// What to economise.
     pub objective: Objective,
     /// Smallest box width per coordinate.
