@@ -76,9 +76,9 @@ class Mechanism:
         them. Lists of frequencies that are shorter at some configurations end with NaN there.
         """
         leading, (thetas,) = vectors(theta=(theta, 1 if on_path else len(self.coordinates)))
-        motion = [None if v is None else np.asarray(v, dtype=np.float64).ravel().tolist() for v in (rate, accel)]
+        rates, accels = (None if v is None else np.asarray(v, dtype=np.float64).ravel().tolist() for v in (rate, accel))
         flat = thetas.reshape(-1, thetas.shape[-1])
-        texts = self._native.local(flat.tolist(), *motion, frequencies, anywhere, on_path, jobs)
+        texts = self._native.local(flat.tolist(), rates, accels, frequencies, anywhere, on_path, jobs)
         documents = [json.loads(text) for text in texts]
         return dict(_stacked(documents, leading))
 

@@ -178,7 +178,7 @@ class Model:
     def inverse_dynamics(
         self, eta: npt.ArrayLike, rate: npt.ArrayLike, accel: npt.ArrayLike, *, return_status: Literal[True]
     ) -> tuple[Array, Statuses]: ...
-    def inverse_dynamics(self, eta, rate, accel, *, return_status=False):
+    def inverse_dynamics(self, eta: Any, rate: Any, accel: Any, *, return_status: bool = False) -> Any:
         """Generalised force (..., n) that gives states (eta, rate) the accelerations `accel`, all (..., n)."""
         out, status = self._dynamics(True, eta, rate, accel, "accel")
         return _told(out, [out], status, return_status)
@@ -191,7 +191,7 @@ class Model:
     def forward_dynamics(
         self, eta: npt.ArrayLike, rate: npt.ArrayLike, force: npt.ArrayLike, *, return_status: Literal[True]
     ) -> tuple[Array, Statuses]: ...
-    def forward_dynamics(self, eta, rate, force, *, return_status=False):
+    def forward_dynamics(self, eta: Any, rate: Any, force: Any, *, return_status: bool = False) -> Any:
         """Accelerations (..., n) of states (eta, rate) under generalised forces, all (..., n)."""
         out, status = self._dynamics(False, eta, rate, force, "force")
         return _told(out, [out], status, return_status)
@@ -207,7 +207,7 @@ class Model:
     def coefficients(self, theta: npt.ArrayLike, *, return_status: Literal[False] = False) -> dict[str, Any]: ...
     @overload
     def coefficients(self, theta: npt.ArrayLike, *, return_status: Literal[True]) -> tuple[dict[str, Any], Statuses]: ...
-    def coefficients(self, theta, *, return_status=False):
+    def coefficients(self, theta: Any, *, return_status: bool = False) -> Any:
         """All coefficients at theta (..., s) and zero modal coordinates, with the names of `reduce eval`:
         `mass`, `stiffness`, `damping` (..., n, n), `gyroscopic` (..., n, n, n), `gravity` (..., n), `psi_g_theta`
         (..., loaded, s), `frequencies_hz` (..., internal modes), and `outputs`: name -> `position`, `rotation`,
@@ -244,7 +244,7 @@ class Model:
     def outputs(self, eta: npt.ArrayLike, rate: npt.ArrayLike | None = None, *, return_status: Literal[False] = False) -> dict[str, OutputMotion]: ...
     @overload
     def outputs(self, eta: npt.ArrayLike, rate: npt.ArrayLike | None = None, *, return_status: Literal[True]) -> tuple[dict[str, OutputMotion], Statuses]: ...
-    def outputs(self, eta, rate=None, *, return_status=False):
+    def outputs(self, eta: Any, rate: Any = None, *, return_status: bool = False) -> Any:
         """Motion of every output at states (eta, rate), (..., n) each; the rate is zero where absent.
 
         A dictionary from names to `OutputMotion`.
@@ -267,7 +267,7 @@ class Model:
     def linearize(self, eta: npt.ArrayLike, rate: npt.ArrayLike, force: npt.ArrayLike, *, return_status: Literal[False] = False) -> LinearModel: ...
     @overload
     def linearize(self, eta: npt.ArrayLike, rate: npt.ArrayLike, force: npt.ArrayLike, *, return_status: Literal[True]) -> tuple[LinearModel, Statuses]: ...
-    def linearize(self, eta, rate, force, *, return_status=False):
+    def linearize(self, eta: Any, rate: Any, force: Any, *, return_status: bool = False) -> Any:
         """`LinearModel` around states (eta, rate) under generalised forces, (..., n) each, by exact derivatives."""
         n, m = self.n, len(self.output_names)
         leading, given = vectors(eta=(eta, n), rate=(rate, n), force=(force, n))
@@ -281,7 +281,7 @@ class Model:
     def feedforward(self, theta: npt.ArrayLike, rate: npt.ArrayLike, accel: npt.ArrayLike, *, return_status: Literal[False] = False) -> Feedforward: ...
     @overload
     def feedforward(self, theta: npt.ArrayLike, rate: npt.ArrayLike, accel: npt.ArrayLike, *, return_status: Literal[True]) -> tuple[Feedforward, Statuses]: ...
-    def feedforward(self, theta, rate, accel, *, return_status=False):
+    def feedforward(self, theta: Any, rate: Any, accel: Any, *, return_status: bool = False) -> Any:
         """`Feedforward` along motions of the actuated coordinates, (..., s) each."""
         n, s = self.n, self.n_rigid
         leading, given = vectors(theta=(theta, s), rate=(rate, s), accel=(accel, s))
@@ -294,7 +294,7 @@ class Model:
     def step(self, state: npt.ArrayLike, force: npt.ArrayLike, dt: float, *, return_status: Literal[False] = False) -> Array: ...
     @overload
     def step(self, state: npt.ArrayLike, force: npt.ArrayLike, dt: float, *, return_status: Literal[True]) -> tuple[Array, Statuses]: ...
-    def step(self, state, force, dt, *, return_status=False):
+    def step(self, state: Any, force: Any, dt: Any, *, return_status: bool = False) -> Any:
         """States (..., 2n) = (eta, rate) after one step of the classical Runge-Kutta method under constant
         generalised forces (..., n): the step of generated code."""
         n = self.n

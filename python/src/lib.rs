@@ -5,6 +5,7 @@ mod buffers;
 mod errors;
 mod mechanism;
 mod model;
+mod rows;
 mod simulation;
 mod watch;
 

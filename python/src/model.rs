@@ -2,6 +2,7 @@
 
 use crate::buffers::{fill, numbers, rows};
 use crate::errors::{failure, raise, refused};
+use crate::rows::{Found, each_row};
 use crate::watch;
 use exporters::Guard;
 use mechreduce::args::{ExportArgs, FmiName, FormatName, InterfaceName};
@@ -10,7 +11,8 @@ use mechreduce::diagnostics::Failure;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use reducer::reduced_model::{
-    CoordinateKind, EvaluationError, Evaluator, Parameters, ReducedModel, Status, Workspace,
+    CoordinateKind, EvaluationError, Evaluator, OutputMotion, Parameters, ReducedModel, Status,
+    Workspace,
 };
 use serde_json::json;
 use std::path::PathBuf;
@@ -33,21 +35,38 @@ impl Model {
         })
     }
 
-    /// Calls `each` for so many rows without holding Python's lock; the statuses of all.
-    fn each_row(
+    fn internal(&self) -> usize {
+        let coordinates = self.evaluator.model().layout.coordinates.iter();
+        coordinates
+            .filter(|c| c.kind == CoordinateKind::Internal)
+            .count()
+    }
+
+    /// Numbers of positions, rotations, Jacobians, velocities and angular velocities of all outputs.
+    fn output_sizes(&self) -> [usize; 5] {
+        let count = self.evaluator.model().layout.outputs.len();
+        [3, 9, 6 * self.evaluator.n(), 3, 3].map(|size| size * count)
+    }
+
+    /// Calls `each` for so many rows, with room for its results; what was refused is raised.
+    fn each_row<const K: usize>(
         &self,
         py: Python<'_>,
         count: usize,
-        mut each: impl FnMut(&Evaluator<'_>, usize, &mut Workspace) -> Result<Status, EvaluationError>
-        + Send,
-    ) -> PyResult<Vec<u8>> {
-        let run = || {
-            let mut work = Workspace::default();
-            (0..count)
-                .map(|row| each(&self.evaluator, row, &mut work).map(|status| status as u8))
-                .collect::<Result<Vec<u8>, _>>()
-        };
-        py.detach(run).map_err(|error| refused(py, error))
+        widths: [usize; K],
+        each: impl Fn(
+            &Evaluator<'_>,
+            usize,
+            [&mut [f64]; K],
+            &mut Workspace,
+        ) -> Result<Status, EvaluationError>
+        + Sync,
+    ) -> PyResult<Found<K>> {
+        let model = &self.evaluator;
+        each_row(py, count, widths, |row, into, work| {
+            each(model, row, into, work)
+        })
+        .map_err(|error| refused(py, error))
     }
 }
 
@@ -69,15 +88,13 @@ impl Model {
     fn layout(&self) -> String {
         let model = self.evaluator.model();
         let layout = &model.layout;
-        let internal = |k: &CoordinateKind| *k == CoordinateKind::Internal;
         let names: Vec<&str> = layout.coordinates.iter().map(|c| c.name.as_str()).collect();
-        let kinds = layout.coordinates.iter().map(|c| &c.kind);
         let corners = model.boxes.iter().map(|b| [&b.lower, &b.upper]);
         json!({
             "name": layout.name,
             "coordinates": names,
             "n_rigid": layout.n_rigid,
-            "n_internal": kinds.filter(|k| internal(k)).count(),
+            "n_internal": self.internal(),
             "outputs": layout.outputs,
             "loaded": layout.loaded,
             "domain": layout.domain,
@@ -132,7 +149,7 @@ impl Model {
         let s = self.evaluator.n_rigid();
         let theta = numbers(py, theta)?;
         let count = rows(&[(&theta, s)])?;
-        let how = self.each_row(py, count, |model, i, work| {
+        let ([], how) = self.each_row(py, count, [], |model, i, [], work| {
             model.status(row(&theta, i, s), work)
         })?;
         fill(py, status, &how)
@@ -150,9 +167,7 @@ impl Model {
         let n = self.evaluator.n();
         let [eta, rate, third] = lists(py, &given)?;
         let count = rows(&[(&eta, n), (&rate, n), (&third, n)])?;
-        let mut out = vec![0.0; count * n];
-        let how = self.each_row(py, count, |model, i, work| {
-            let into = &mut out[i * n..(i + 1) * n];
+        let ([out], how) = self.each_row(py, count, [n], |model, i, [into], work| {
             let [eta, rate, third] = [&eta, &rate, &third].map(|list| row(list, i, n));
             if inverse {
                 model.inverse_dynamics(eta, rate, third, into, work)
@@ -173,28 +188,52 @@ impl Model {
         found: [Bound<'_, PyAny>; 10],
         status: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let s = self.evaluator.n_rigid();
+        let (n, s) = (self.evaluator.n(), self.evaluator.n_rigid());
         let theta = numbers(py, theta)?;
         let count = rows(&[(&theta, s)])?;
-        let mut out: [Vec<f64>; 10] = Default::default();
-        let how = self.each_row(py, count, |model, i, work| {
+        let loaded = self.evaluator.model().layout.loaded.len();
+        let [position, rotation, jacobian, ..] = self.output_sizes();
+        let widths = [
+            n * n,
+            n * n,
+            n * n,
+            n * n * n,
+            n,
+            loaded * s,
+            self.internal(),
+            position,
+            rotation,
+            jacobian,
+        ];
+        let (out, how) = self.each_row(py, count, widths, |model, i, into, work| {
             let c = model.coefficients(row(&theta, i, s), work)?;
-            let frequencies = model.frequencies_hz(&c);
-            for (list, values) in
-                out.iter_mut()
-                    .zip([&c.mass, &c.stiffness, &c.damping, &c.gyroscopic, &c.gravity])
-            {
-                list.extend_from_slice(values);
-            }
+            let [
+                mass,
+                stiffness,
+                damping,
+                gyroscopic,
+                gravity,
+                map,
+                frequencies,
+                mut outputs @ ..,
+            ] = into;
+            mass.copy_from_slice(&c.mass);
+            stiffness.copy_from_slice(&c.stiffness);
+            damping.copy_from_slice(&c.damping);
+            gyroscopic.copy_from_slice(&c.gyroscopic);
+            gravity.copy_from_slice(&c.gravity);
             let mapped = c.load_map.iter().flat_map(|row| &row[..s]);
-            out[5].extend(mapped);
-            out[6].extend(padded(&frequencies, internal(model)));
-            extend_outputs(model, &c.outputs, &mut out[7..]);
+            map.iter_mut()
+                .zip(mapped)
+                .for_each(|(to, from)| *to = *from);
+            // Where the mass of internal modes is indefinite there are fewer.
+            let known = model.frequencies_hz(&c);
+            let padded = known.into_iter().chain(std::iter::repeat(f64::NAN));
+            (frequencies.iter_mut().zip(padded)).for_each(|(to, from)| *to = from);
+            put_outputs(&c.outputs, &mut outputs);
             Ok(c.status)
         })?;
-        for (array, values) in found.iter().zip(&out) {
-            fill(py, array, values)?;
-        }
+        fill_all(py, &found, &out)?;
         fill(py, status, &how)
     }
 
@@ -209,15 +248,13 @@ impl Model {
         let n = self.evaluator.n();
         let [eta, rate] = lists(py, &given)?;
         let count = rows(&[(&eta, n), (&rate, n)])?;
-        let mut out: [Vec<f64>; 5] = Default::default();
-        let how = self.each_row(py, count, |model, i, work| {
+        let widths = self.output_sizes();
+        let (out, how) = self.each_row(py, count, widths, |model, i, mut into, work| {
             let (motion, status) = model.outputs(row(&eta, i, n), row(&rate, i, n), work)?;
-            extend_outputs(model, &motion, &mut out);
+            put_outputs(&motion, &mut into);
             Ok(status)
         })?;
-        for (array, values) in found.iter().zip(&out) {
-            fill(py, array, values)?;
-        }
+        fill_all(py, &found, &out)?;
         fill(py, status, &how)
     }
 
@@ -230,20 +267,20 @@ impl Model {
         status: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let n = self.evaluator.n();
+        let y = 9 * self.evaluator.model().layout.outputs.len();
         let [eta, rate, force] = lists(py, &given)?;
         let count = rows(&[(&eta, n), (&rate, n), (&force, n)])?;
-        let mut out: [Vec<f64>; 4] = Default::default();
-        let how = self.each_row(py, count, |model, i, work| {
+        let widths = [4 * n * n, 2 * n * n, y * 2 * n, y * n];
+        let (out, how) = self.each_row(py, count, widths, |model, i, [a, b, c, d], work| {
             let [eta, rate, force] = [&eta, &rate, &force].map(|list| row(list, i, n));
             let (linear, status) = model.linearize(eta, rate, force, work)?;
-            for (list, values) in out.iter_mut().zip([linear.a, linear.b, linear.c, linear.d]) {
-                list.extend(values);
-            }
+            a.copy_from_slice(&linear.a);
+            b.copy_from_slice(&linear.b);
+            c.copy_from_slice(&linear.c);
+            d.copy_from_slice(&linear.d);
             Ok(status)
         })?;
-        for (array, values) in found.iter().zip(&out) {
-            fill(py, array, values)?;
-        }
+        fill_all(py, &found, &out)?;
         fill(py, status, &how)
     }
 
@@ -255,19 +292,18 @@ impl Model {
         found: [Bound<'_, PyAny>; 2],
         status: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let s = self.evaluator.n_rigid();
+        let (n, s) = (self.evaluator.n(), self.evaluator.n_rigid());
         let [theta, rate, accel] = lists(py, &given)?;
         let count = rows(&[(&theta, s), (&rate, s), (&accel, s)])?;
-        let (mut forces, mut modes) = (Vec::new(), Vec::new());
-        let how = self.each_row(py, count, |model, i, work| {
+        let widths = [s, n - s];
+        let (out, how) = self.each_row(py, count, widths, |model, i, [force, modal], work| {
             let [theta, rate, accel] = [&theta, &rate, &accel].map(|list| row(list, i, s));
-            let (force, modal, status) = model.feedforward(theta, rate, accel, work)?;
-            forces.extend(force);
-            modes.extend(modal);
+            let (actuators, modes, status) = model.feedforward(theta, rate, accel, work)?;
+            force.copy_from_slice(&actuators);
+            modal.copy_from_slice(&modes);
             Ok(status)
         })?;
-        fill(py, &found[0], &forces)?;
-        fill(py, &found[1], &modes)?;
+        fill_all(py, &found, &out)?;
         fill(py, status, &how)
     }
 
@@ -281,13 +317,13 @@ impl Model {
         status: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let n = self.evaluator.n();
-        let [mut states, force] = lists(py, &given)?;
+        let [states, force] = lists(py, &given)?;
         let count = rows(&[(&states, 2 * n), (&force, n)])?;
-        let how = self.each_row(py, count, |model, i, work| {
-            let state = &mut states[2 * n * i..2 * n * (i + 1)];
+        let ([out], how) = self.each_row(py, count, [2 * n], |model, i, [state], work| {
+            state.copy_from_slice(row(&states, i, 2 * n));
             model.step(state, row(&force, i, n), dt, work)
         })?;
-        fill(py, found, &states)?;
+        fill(py, found, &out)?;
         fill(py, status, &how)
     }
 
@@ -375,38 +411,10 @@ fn lists<const N: usize>(
     Ok(out)
 }
 
-fn internal(model: &Evaluator<'_>) -> usize {
-    let coordinates = model.model().layout.coordinates.iter();
-    coordinates
-        .filter(|c| c.kind == CoordinateKind::Internal)
-        .count()
-}
-
-/// Values, and NaN up to `count`.
-fn padded(values: &[f64], count: usize) -> impl Iterator<Item = f64> {
-    let missing = count.saturating_sub(values.len());
-    values
-        .iter()
-        .copied()
-        .chain(std::iter::repeat_n(f64::NAN, missing))
-}
-
-/// Adds the motion of all outputs to lists of positions, rotations, Jacobians, velocities and angular
-/// velocities, as many as there are; zero where there is none.
-fn extend_outputs(
-    model: &Evaluator<'_>,
-    motion: &[reducer::reduced_model::OutputMotion],
-    lists: &mut [Vec<f64>],
-) {
-    let sizes = [3, 9, 6 * model.n(), 3, 3];
-    if motion.is_empty() {
-        let count = model.model().layout.outputs.len();
-        for (list, size) in lists.iter_mut().zip(sizes) {
-            list.extend(std::iter::repeat_n(0.0, size * count));
-        }
-        return;
-    }
-    for m in motion {
+/// Writes the motion of all outputs into lists of positions, rotations, Jacobians, velocities and angular
+/// velocities, as many as there are; leaves them zero where there is none.
+fn put_outputs(motion: &[OutputMotion], lists: &mut [&mut [f64]]) {
+    for (index, m) in motion.iter().enumerate() {
         let rotation = m.rotation.transpose();
         let parts: [&[f64]; 5] = [
             m.position.as_slice(),
@@ -416,7 +424,17 @@ fn extend_outputs(
             m.angular_velocity.as_slice(),
         ];
         for (list, part) in lists.iter_mut().zip(parts) {
-            list.extend_from_slice(part);
+            let start = index * part.len();
+            list[start..start + part.len()].copy_from_slice(part);
         }
     }
+}
+
+fn fill_all<const K: usize>(
+    py: Python<'_>,
+    arrays: &[Bound<'_, PyAny>; K],
+    lists: &[Vec<f64>; K],
+) -> PyResult<()> {
+    let mut both = arrays.iter().zip(lists);
+    both.try_for_each(|(array, values)| fill(py, array, values))
 }

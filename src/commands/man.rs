@@ -14,7 +14,6 @@ pub fn run(args: &ManArgs) -> Result<Outcome, Failure> {
     let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
     for verb in verbs {
         let name = format!("reduce-{}", verb.get_name());
-        // clap wants names that live as long as the program does.
         let named = verb.clone().bin_name(format!("reduce {}", verb.get_name()));
         pages.push(page(named, &name));
     }
@@ -26,7 +25,7 @@ pub fn run(args: &ManArgs) -> Result<Outcome, Failure> {
 /// File name and text of a page.
 fn page(command: clap::Command, name: &str) -> (String, Vec<u8>) {
     let mut text = Vec::new();
-    let man = Man::new(command).title(name);
+    let man = Man::new(command.display_name(name)).title(name);
     // A list of bytes takes everything.
     man.render(&mut text).expect("memory takes what is written");
     (format!("{name}.1"), text)
