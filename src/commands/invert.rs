@@ -33,8 +33,12 @@ pub fn run(args: &InvertArgs) -> Result<Outcome, Failure> {
     super::use_threads(args.jobs)?;
     let source = super::source_of(&scenario.mechanism)?;
     let progress = Progress::new();
-    let (model, _) = 
-        simulate::reduced_model(&scenario, &source, Some(&folder.join(".samples")), &progress)?;
+    let (model, _) = simulate::reduced_model(
+        &scenario,
+        &source,
+        Some(&folder.join(".samples")),
+        &progress,
+    )?;
     drop(progress);
     super::same_coordinates(&model, &source)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;

@@ -92,6 +92,9 @@ const LAST_SEARCH: u64 = 6;
 /// Part of the largest error allowed beyond which boxes are refined again.
 const CLOSE: f64 = 0.95;
 
+/// How many times the boxes may become for the sake of the largest error; beyond, the mean alone is kept.
+const MOST_GROWTH: usize = 8;
+
 /// A model and what it cost.
 #[derive(Debug, Clone)]
 pub struct Approximation {
@@ -202,7 +205,13 @@ fn approximate_by(
             counters,
         };
         let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
-            return Ok(None);
+            // Without the bound of the largest error there is a model.
+            return Ok(whole
+                .filter(|_| largest.is_some())
+                .map(|model| Approximation {
+                    largest,
+                    ..finished(model, &store, counters, memory.history)
+                }));
         };
         let (tree, mut boxes) = tree.into_parts();
 
@@ -232,6 +241,10 @@ fn approximate_by(
             searches += 1;
             let found = peaks::search(&context, &mut store, &model, &audit.points, factor)?;
             if found.excess > CLOSE && peaks.include(found.points) {
+                let most = MOST_GROWTH * model.boxes.len() * context.numbers_per_box();
+                if largest.is_none() {
+                    rules.most_numbers = rules.most_numbers.min(most);
+                }
                 largest.get_or_insert(LargestCost {
                     numbers: model.stored_numbers(),
                     places: found.worst,
