@@ -109,6 +109,10 @@ impl Model {
 
     /// The same model with other parameters; what is absent stays.
     #[pyo3(signature = (payload_mass, gravity, rotor_inertia, viscous, coulomb, coulomb_rate))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one for each kind of parameter, all named in Python"
+    )]
     fn with_parameters(
         &self,
         py: Python<'_>,

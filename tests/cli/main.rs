@@ -3,6 +3,7 @@
 mod diagnostics;
 mod eval;
 mod overwriting;
+mod schema;
 mod shortfall;
 mod starters;
 mod support;

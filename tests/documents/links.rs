@@ -49,6 +49,22 @@ fn broken_links_are_found() {
     assert!(!broken.contains(&"README.md: README.md".into()));
 }
 
+#[test]
+fn the_book_has_every_document() {
+    let summary = Document::read(&root().join("docs/SUMMARY.md")).links();
+    for document in documents() {
+        let name = document.name();
+        let Some(chapter) = name.strip_prefix("docs/") else {
+            continue;
+        };
+        let listed = summary.iter().any(|link| link == chapter);
+        assert!(
+            listed || chapter == "SUMMARY.md",
+            "{chapter} is in no part of the book"
+        );
+    }
+}
+
 /// Files of the checkout, relative to it.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {

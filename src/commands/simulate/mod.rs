@@ -222,10 +222,8 @@ pub fn guard(file: &Path, scenario: &Scenario, force: bool) -> Guard {
 
 /// Refuses files that the results would replace, before the work that they are to hold.
 pub fn allow(folder: &Path, guard: &Guard) -> Result<(), Failure> {
-    let names = [FULL, REDUCED, CHART].iter();
-    names
-        .map(|name| super::allow(guard, &folder.join(name)))
-        .collect()
+    let mut names = [FULL, REDUCED, CHART].iter();
+    names.try_for_each(|name| super::allow(guard, &folder.join(name)))
 }
 
 /// The model the scenario names, or that of its mechanism; and the time it took to reduce.
