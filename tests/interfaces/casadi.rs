@@ -148,6 +148,24 @@ fn acados_gets_a_step_and_its_jacobian() {
     }
 }
 
+/// Missing arguments are zero, missing results are left out, and numbers that are none fail, without a finding of the
+/// sanitizers.
+#[test]
+fn external_functions_refuse_hostile_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    CASES[0].model(folder);
+    export(folder);
+    let program = std::fs::canonicalize("tests/interfaces/hostile_casadi.c").unwrap();
+    for compiler in super::tools::sanitizing_compilers() {
+        let flags = "-std=c99 -Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icasadi -o hostile";
+        let mut compile = Command::new(compiler);
+        let compile = compile.args(flags.split(' ')).arg(&program).arg("-lm");
+        run(compile.current_dir(folder));
+        run(&mut Command::new(folder.join("hostile")));
+    }
+}
+
 /// A motion from rest to rest, planned with exact derivatives; the full model, driven by the force of the plan, ends
 /// where it should.
 #[test]
