@@ -1,7 +1,7 @@
 //! Loops closed by blocks: against independent results, between both models, and in their order.
 
 use crate::support::{load_loop as load, run_full, run_reduced};
-use reducer::dynamics::full::{FullError, StepControl};
+use reducer::dynamics::full::StepControl;
 use serde_json::Value;
 
 /// Columns of a case of the reference: time, motor, load, their rates, input.

@@ -282,3 +282,82 @@ fn controllers_must_be_sampled_and_are_never_run_by_linear_analysis() {
     let message = shown(&output.stderr);
     assert!(message.contains("must be sampled"), "{message}");
 }
+
+/// C code for the target, compiled once with the generated model, around both models.
+#[test]
+fn the_controller_of_the_example_damps_both_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let here = std::fs::canonicalize(".").unwrap();
+    let data = here.join("data/ralf.toml");
+    let output = reduce_in(
+        folder,
+        &["--no-report", data.to_str().unwrap(), "-o", "ralf"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    let example = here.join("examples/inertial_damping");
+    let text = std::fs::read_to_string(example.join("scenario.toml")).unwrap();
+    let text = text.replace("../../data", here.join("data").to_str().unwrap());
+    let model = "model = \"ralf/model.json\"\nduration = 0.8";
+    let text = text.replace("duration = 2", model);
+    std::fs::write(folder.join("damped.toml"), &text).unwrap();
+    let plain = text.replace("\"damped\"", "\"plain\"");
+    std::fs::write(folder.join("plain.toml"), plain).unwrap();
+    let (controller, support) = (example.join("controller.c"), here.join("examples/support"));
+    let [controller, support] = [&controller, &support].map(|p| p.to_str().unwrap());
+    let strict = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-O2",
+    ];
+    let build = [
+        "-shared",
+        "-fPIC",
+        "-DCONTROLLER_LIBRARY",
+        "-I",
+        "ralf/c",
+        "-I",
+        support,
+    ];
+    let files = ["-o", "controller.so", controller, "ralf/c/ralf.c", "-lm"];
+    cc(folder, &[&strict[..], &build, &files].concat());
+    let run = |name: &str| {
+        let output = reduce_in(folder, &["simulate", &format!("{name}.toml"), "-o", name]);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+        ["full.csv", "reduced.csv"].map(|table| {
+            let text = std::fs::read_to_string(folder.join(name).join(table)).unwrap();
+            let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+            let z = header
+                .iter()
+                .position(|h| *h == "deflection_tip.z")
+                .unwrap();
+            let rows = text.lines().skip(1).map(|line| {
+                let row: Vec<f64> = line.split(',').map(|c| c.parse().unwrap()).collect();
+                [row[0], row[z]]
+            });
+            rows.collect::<Vec<[f64; 2]>>()
+        })
+    };
+    let range = |rows: &[[f64; 2]], from: f64| {
+        let late = rows.iter().filter(|r| r[0] >= from).map(|r| r[1]);
+        let (low, high) = late.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+            (l.min(v), h.max(v))
+        });
+        high - low
+    };
+    let (with, without) = (run("damped"), run("plain"));
+    for rows in [&with, &without] {
+        let [full, reduced] = rows;
+        let apart = full.iter().zip(reduced).map(|(a, b)| (a[1] - b[1]).abs());
+        let apart = apart.fold(0.0, f64::max);
+        let whole = range(full, 0.0);
+        assert!(apart < 0.02 * whole, "{apart:.2e} of {whole:.2e}");
+    }
+    for k in 0..2 {
+        let (with, without) = (range(&with[k], 0.55), range(&without[k], 0.55));
+        assert!(with < 0.6 * without, "{with:.2e} {without:.2e}");
+    }
+}

@@ -69,3 +69,50 @@ fn two_internal_modes_follow_the_tip_of_the_manipulator() {
     assert!(difference < 0.02 * change, "{difference} {change}");
     assert!(apart < 0.02 * vibration, "{apart} {vibration}");
 }
+
+/// Both loops of chapter 6 with either filter, and a force at the tip.
+#[test]
+fn both_models_agree_under_the_fast_loop() {
+    for name in [
+        "ralf_fast_loop_a",
+        "ralf_fast_loop_b",
+        "ralf_fast_tip_force",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = std::fs::canonicalize(format!("data/scenarios/{name}.toml")).unwrap();
+        let arguments = ["simulate", scenario.to_str().unwrap(), "-o", "out"];
+        let output = reduce_in(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+        let out = folder.path().join("out");
+        let (full, reduced) = (
+            deflections(&out, "full.csv"),
+            deflections(&out, "reduced.csv"),
+        );
+        let (difference, change) = difference_and_change(&full, &reduced);
+        println!("{name}: {difference:.2e} m of {change:.2e} m");
+        assert!(difference < 0.02 * change, "{name}: {difference} {change}");
+    }
+}
+
+/// The static observer in place of η^δ itself moves the poles by little.
+#[test]
+fn poles_with_the_static_observer_are_those_of_the_ideal_law() {
+    for (name, wanted) in [
+        ("ralf_fast_loop_a", [[3.89, 0.232], [6.45, 0.171]]),
+        ("ralf_fast_loop_b", [[3.86, 0.226], [6.49, 0.173]]),
+    ] {
+        let path = format!("data/scenarios/{name}.toml");
+        let output = reduce_in(Path::new("."), &["linear", &path, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        for [frequency, damping] in wanted {
+            let poles = found["poles"].as_array().unwrap().iter();
+            let near = |p: &&serde_json::Value| {
+                let (f, d) = (&p["frequency_hz"], &p["damping"]);
+                (f.as_f64().unwrap() / frequency - 1.0).abs() < 0.01
+                    && (d.as_f64().unwrap() - damping).abs() < 0.01
+            };
+            assert_eq!({ poles }.filter(near).count(), 2, "{name}: {frequency} Hz");
+        }
+    }
+}
