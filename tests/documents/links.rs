@@ -158,7 +158,7 @@ fn targets_of_cargo_that_documents_name_exist() {
                     "--example" => "examples",
                     _ => continue,
                 };
-                let package = if words.contains(&"exporters") {
+                let package = if words.contains(&"mechreduce-exporters") {
                     "exporters"
                 } else {
                     ""
