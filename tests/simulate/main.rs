@@ -7,6 +7,7 @@ mod command;
 mod fast;
 mod four_bar;
 mod inversion;
+mod invert;
 mod linear;
 mod path;
 mod products;
