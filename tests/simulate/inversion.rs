@@ -42,7 +42,7 @@ fn set_modes(mechanism: &mut Mechanism, count: usize) {
 }
 
 /// The tip of the beam across it, as in data/reference/control.json.
-pub fn across() -> Vec<Tracked> {
+fn across() -> Vec<Tracked> {
     vec![Tracked {
         name: "tip.y".to_owned(),
         place: TrackedPlace::Output { output: 0, axis: 1 },
