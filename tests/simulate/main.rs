@@ -10,6 +10,7 @@ mod discrete;
 mod fast;
 mod four_bar;
 mod inversion;
+mod invert;
 mod linear;
 mod path;
 mod products;

@@ -144,7 +144,7 @@ impl Reader<'_> {
                 parameter: parameter.clone(),
             }),
             Err(reason) => {
-                let reason = reason.replace("not an input", "not the parameter `s`");
+                let reason = reason.replace("an input of the block", "the parameter `s`");
                 self.own_fault(&text.span, ScenarioFaultKind::BadExpression { reason });
                 None
             }
