@@ -166,7 +166,7 @@ pub enum WriteError {
     },
     /// Second-order motion of outputs, of which FMUs have no derivatives.
     #[error(
-        "outputs that shorten as they bend (`stiffening = true`) have no exact derivatives in an FMU: reduce without it, or use the C model"
+        "outputs that shorten as they bend (`stiffening`) have no exact derivatives in an FMU: reduce with `stiffening = false`, or use the C model"
     )]
     BentOutputs,
     /// A model too large for generated code.
