@@ -386,7 +386,7 @@ pub struct PlotArgs {
     /// What to draw.
     #[arg(long, value_enum)]
     pub what: FigureName,
-    /// Only the line along this coordinate, or `diagonal`.
+    /// Only the line along this coordinate, or `diagonal`; for spin the coordinate that moves.
     #[arg(long, value_name = "NAME")]
     pub along: Option<String>,
     /// Where to write the SVG.
@@ -414,6 +414,10 @@ pub enum FigureName {
     Boxes,
     /// The entries of each block that vary most, along one line.
     Coefficients,
+    /// Frequencies with locked actuators over the rate of one coordinate.
+    Spin,
+    /// Frequencies with locked actuators over gravity, where the model leaves it free.
+    Weight,
 }
 
 /// Formats of `reduce export`.

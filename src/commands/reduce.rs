@@ -309,6 +309,8 @@ fn as_json(summary: &Summary, layout: &ModelLayout, modes: &Modes<'_>, times: &T
         "continuity": summary.continuity,
         "certified": summary.certified,
         "short": summary.short,
+        "stiffening": layout.stiffening,
+        "validity": layout.validity,
         "default_modes": modes.choice.map(tables::mode_choice),
         "unrepresented_modes": modes.unrepresented,
         "history": summary.history,
@@ -359,6 +361,9 @@ fn as_text(
     }
     if let Some(choice) = modes.choice {
         let _ = writeln!(out, "internal modes: {choice}");
+    }
+    for line in layout.validity.iter().flat_map(|v| v.in_words(layout)) {
+        let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(
         out,

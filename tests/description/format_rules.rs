@@ -270,3 +270,27 @@ fn gravity_may_stay_free() {
     let refused = with("gravity = \"sometimes\"").unwrap_err().to_string();
     assert!(refused.contains("`sometimes` is not a value"), "{refused}");
 }
+
+#[test]
+fn rates_and_accelerations_are_positive_and_have_the_units_of_their_coordinate() {
+    let coordinate = |more: &str| valid(&crank(more)).coordinates.remove(0);
+    let own = coordinate("rate = \"180 deg/s\"\nacceleration = 4\n");
+    assert!((own.rate.unwrap() - std::f64::consts::PI).abs() < 1e-12);
+    assert_eq!(own.acceleration, Some(4.0));
+    let none = coordinate("");
+    assert_eq!((none.rate, none.acceleration), (None, None));
+    for wrong in ["rate = \"3 m/s\"\n", "acceleration = \"3 rad/s\"\n"] {
+        let found = kinds(&crank(wrong));
+        assert!(
+            matches!(found[..], [FaultKind::WrongDimension { .. }]),
+            "{found:?}"
+        );
+    }
+    for wrong in ["rate = 0\n", "acceleration = -2\n"] {
+        let found = kinds(&crank(wrong));
+        assert!(
+            matches!(found[..], [FaultKind::NotPositive { .. }]),
+            "{found:?}"
+        );
+    }
+}

@@ -1,4 +1,4 @@
-//! Links that are stiffened and softened by fast motion, with `stiffening = true`.
+//! Links that are stiffened and softened by fast motion: with `stiffening = true`, and where declared rates ask for it.
 
 use crate::support::{reduce_in, shown};
 use serde_json::Value;

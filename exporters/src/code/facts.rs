@@ -220,6 +220,7 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
             shortened(&e.theta)
         ))
     };
+    let validity = layout.validity.as_ref();
     let absolute: Vec<String> = model.provenance.absolute().map(in_units).collect();
     let jumps: Vec<String> = model.provenance.jumps.iter().map(in_units).collect();
     Ok(context! {
@@ -234,6 +235,13 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
             ModelForm::Direct => "every block of the equations of motion is stored by itself",
         },
         n_boxes => model.boxes.len(),
+        validity => validity.map_or_else(Vec::new, |v| {
+            v.in_words(layout).iter().map(|line| comment(line)).collect()
+        }),
+        motions => match validity.is_some_and(|v| v.is_declared()) {
+            true => "what is declared, or 3 ranges/s and 30 ranges/s^2",
+            false => "3 ranges/s and 30 ranges/s^2",
+        },
         continuity,
         reached => model.provenance.reached,
         n_unproven => model.boxes.iter().filter(|b| model.lacks_proof(b)).count(),

@@ -71,6 +71,8 @@ pub(super) const ARRAYS: &[(&str, Array, &str, &str)] = &[
     ("layout/inequality_coefficients", R, "", "coefficients . theta <= bound"),
     ("layout/inequality_bound", R, "", "right-hand sides"),
     ("layout/stiffening", T, "", "what changes the stiffness: loads, or all (loads and motion); absent: nothing"),
+    ("layout/motion", R, "of theta per s or s^2", "columns: declared rate, declared acceleration, rate and acceleration of each theta alone that change the stiffness by its tolerance; NaN where there is none"),
+    ("layout/stiffness_change", R, "1", "largest change of the stiffness by loads, declared rates, declared accelerations; its tolerance"),
     ("layout/gravity", R, "m/s^2", "acceleration of gravity, inertial axes"),
     ("layout/gravity_at_runtime", I, "", "1 where gravity is stored per axis and may be changed"),
     ("layout/payload_mass", R, "kg", "free mass at each output that the model holds"),

@@ -370,7 +370,32 @@ fn read_layout(r: &mut Reader) -> Read<ModelLayout> {
             Some(word) => named(word, "layout/stiffening")?,
             None => Stiffening::None,
         },
+        validity: read_validity(r, n_rigid)?,
     })
+}
+
+fn read_validity(r: &mut Reader, n_rigid: usize) -> Read<Option<Validity>> {
+    let (motion, changes) = (r.real("layout/motion"), r.real("layout/stiffness_change"));
+    if motion.is_empty() && changes.is_empty() {
+        return Ok(None);
+    }
+    same_length("layout/motion", motion.len(), 4 * n_rigid)?;
+    same_length("layout/stiffness_change", changes.len(), 4)?;
+    let column = |c: usize| -> Vec<Option<f64>> {
+        let rows = motion.chunks_exact(4);
+        rows.map(|row| Some(row[c]).filter(|v| !v.is_nan()))
+            .collect()
+    };
+    Ok(Some(Validity {
+        rate: column(0),
+        acceleration: column(1),
+        loads_change: changes[0],
+        rate_change: changes[1],
+        acceleration_change: changes[2],
+        tolerance: changes[3],
+        rate_at_tolerance: column(2),
+        acceleration_at_tolerance: column(3),
+    }))
 }
 
 fn read_parameters(r: &mut Reader) -> Read<NominalParameters> {

@@ -246,6 +246,7 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
         "layout/stiffening",
         stiffening.iter().map(variant).collect(),
     );
+    write_validity(w, layout.validity.as_ref());
     let p = &layout.parameters;
     w.real("layout/gravity", p.gravity.to_vec());
     w.integer(
@@ -256,6 +257,28 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
     w.real("layout/rotor_inertia", p.rotor_inertia.clone());
     w.real("layout/viscous", p.viscous.clone());
     w.real("layout/coulomb", p.coulomb.clone());
+}
+
+fn write_validity(w: &mut Writer, validity: Option<&Validity>) {
+    let rows = validity.into_iter().flat_map(|v| {
+        let lists = [
+            &v.rate,
+            &v.acceleration,
+            &v.rate_at_tolerance,
+            &v.acceleration_at_tolerance,
+        ];
+        (0..v.rate.len()).flat_map(move |k| lists.map(|list| list[k].unwrap_or(f64::NAN)))
+    });
+    w.add("layout/motion", Array::Real(rows.collect()), Some(4));
+    let changes = validity.into_iter().flat_map(|v| {
+        [
+            v.loads_change,
+            v.rate_change,
+            v.acceleration_change,
+            v.tolerance,
+        ]
+    });
+    w.real("layout/stiffness_change", changes.collect());
 }
 
 fn write_tree(w: &mut Writer, tree: &[TreeNode], s: usize) {

@@ -2,10 +2,12 @@
 
 mod chart;
 mod figures;
+mod loaded;
 mod scale;
 
 pub use chart::{Axis, Chart, Curve, Panel, Stroke, Tile};
 pub use figures::{Figure, figure};
+pub use loaded::{LoadedPoint, Over, loaded_figure};
 
 use crate::{Guard, WriteError, files};
 use std::path::Path;

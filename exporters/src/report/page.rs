@@ -146,6 +146,11 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         name => layout.name.clone(),
         reached => provenance.reached,
         full_dofs => grouped(layout.full_dofs),
+        motions => match layout.validity.as_ref().is_some_and(|v| v.is_declared()) {
+            true => "what is declared, or 3 ranges/s and 30 ranges/s²",
+            false => "3 ranges/s and 30 ranges/s²",
+        },
+        validity => layout.validity.as_ref().map_or_else(Vec::new, |v| v.in_words(layout)),
         reduced_dofs => layout.n(),
         n_rigid => layout.n_rigid,
         n_boxes => model.boxes.len(),

@@ -274,6 +274,16 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
             } else {
                 Stiffening::None
             },
+            validity: r.second_order.then(|| Validity {
+                rate: vec![Some(3.0); r.s],
+                acceleration: vec![None; r.s],
+                loads_change: 0.25,
+                rate_change: 0.125,
+                acceleration_change: 0.0,
+                tolerance: 0.005,
+                rate_at_tolerance: vec![Some(0.6); r.s],
+                acceleration_at_tolerance: vec![None; r.s],
+            }),
         },
         form: r.form,
         functions: (0..r.s)

@@ -261,6 +261,10 @@ impl Scales {
         }
         let exact = exact_second(sample);
         let error = |part: usize| {
+            // Without terms of motion, what the factor's slopes make of second order has nothing to be compared with.
+            if self.second[part] == 0.0 {
+                return 0.0;
+            }
             let of = weighted(sample, part, &exact);
             let found = if model.second_order.is_empty() {
                 vec![0.0; of.len()]

@@ -2,7 +2,7 @@
 
 use super::source::{LocalModel, SampleFailure};
 use crate::reduced_model::{
-    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters,
+    CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters, Validity,
 };
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 
@@ -170,7 +170,36 @@ impl<M: LocalModel> PathModel<M> {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Motion along the path on which no coordinate exceeds its own; the curvature of the path is not counted.
+    fn along(&self, of: &Validity) -> Validity {
+        let slopes: Vec<Vec<f64>> = (0..=PATH_POINTS)
+            .map(|i| {
+                let [_, slope, _] = self.path.configuration(i as f64 / PATH_POINTS as f64);
+                slope
+            })
+            .collect();
+        let slowest = |largest: &[Option<f64>]| {
+            let of_point = |slope: &Vec<f64>| {
+                let parts = largest.iter().zip(slope);
+                let bounds = parts.filter_map(|(v, slope)| Some((*v)? / slope.abs()));
+                bounds.fold(f64::INFINITY, f64::min)
+            };
+            let found = slopes.iter().map(of_point).fold(f64::INFINITY, f64::min);
+            vec![(found.is_finite() && found > 0.0).then_some(found)]
+        };
+        Validity {
+            rate: slowest(&of.rate),
+            acceleration: slowest(&of.acceleration),
+            rate_at_tolerance: slowest(&of.rate_at_tolerance),
+            acceleration_at_tolerance: slowest(&of.acceleration_at_tolerance),
+            ..of.clone()
+        }
+    }
 }
+
+/// Points of a path at which its slope is looked at.
+const PATH_POINTS: usize = 256;
 
 impl<M: LocalModel> LocalModel for PathModel<M> {
     fn layout(&self) -> ModelLayout {
@@ -198,6 +227,7 @@ impl<M: LocalModel> LocalModel for PathModel<M> {
                 coulomb: vec![0.0],
                 ..self.layout.parameters.clone()
             },
+            validity: self.layout.validity.as_ref().map(|v| self.along(v)),
             ..self.layout.clone()
         }
     }

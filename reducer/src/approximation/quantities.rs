@@ -4,7 +4,7 @@ use super::errors::{Measure, Part, Scales, difference, force, norm};
 use super::points::uniform;
 use super::sample::Sample;
 use crate::reduced_model::{
-    Block, Domain, LargestError, ModelCoefficients, ModelLayout, OutputMotion, Quantity,
+    Block, LargestError, ModelCoefficients, ModelLayout, OutputMotion, Quantity, Validity,
 };
 use crate::reduction::OutputCoefficients;
 
@@ -19,13 +19,21 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// The motion that `seed` fixes: up to three ranges per second, thirty per second squared.
-    pub fn new(domain: &Domain, n: usize, seed: u64) -> Self {
+    /// The motion that `seed` fixes: up to what was declared, or three ranges per second and thirty per second
+    /// squared.
+    pub fn new(layout: &ModelLayout, seed: u64) -> Self {
+        let (n, domain) = (layout.n(), &layout.domain);
         let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
+        let declared = |of: fn(&Validity) -> &Vec<Option<f64>>, k: usize| {
+            let values = layout.validity.as_ref().map(of)?;
+            values.get(k).copied().flatten()
+        };
         for (k, (lower, upper)) in domain.lower.iter().zip(&domain.upper).enumerate() {
             let part = |i: usize| 2.0 * uniform(seed.wrapping_add(i as u64)) - 1.0;
-            rate[k] = 3.0 * (upper - lower) * part(2 * k);
-            accel[k] = 30.0 * (upper - lower) * part(2 * k + 1);
+            let range = upper - lower;
+            rate[k] = declared(|v| &v.rate, k).unwrap_or(3.0 * range) * part(2 * k);
+            let push = declared(|v| &v.acceleration, k).unwrap_or(30.0 * range);
+            accel[k] = push * part(2 * k + 1);
         }
         Self { rate, accel }
     }
@@ -34,9 +42,7 @@ impl Motion {
 /// The motions with which forces are compared at every point.
 pub(super) fn motions(layout: &ModelLayout) -> Vec<Motion> {
     let seed = |i: u64| 0x5eed_0000_0000 + 4096 * i;
-    (0..MOTIONS)
-        .map(|i| Motion::new(&layout.domain, layout.n(), seed(i)))
-        .collect()
+    (0..MOTIONS).map(|i| Motion::new(layout, seed(i))).collect()
 }
 
 /// Errors of all quantities at one point.

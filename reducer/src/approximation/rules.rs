@@ -95,6 +95,10 @@ impl Rules {
             settings.tolerance
         }; N_BLOCKS];
         tolerances[Block::Combined as usize] = settings.tolerance;
+        // Declared motion makes vibrations: errors of frequencies add up to errors of phase.
+        if layout.validity.as_ref().is_some_and(|v| v.is_declared()) {
+            tolerances[Block::Stiffness as usize] *= 0.5;
+        }
         for (name, tolerance) in &settings.block_tolerances {
             match Block::ALL.iter().find(|b| b.name() == name) {
                 Some(block) => tolerances[*block as usize] = *tolerance,

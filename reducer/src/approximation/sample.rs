@@ -7,7 +7,7 @@ use super::factors::{
 };
 use super::quantities::Motion;
 use super::source::SampleFailure;
-use crate::reduced_model::{Component, Domain, ModelForm, ModelLayout};
+use crate::reduced_model::{Component, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +35,7 @@ pub(super) struct Sample {
     gravity: [f64; 3],
 }
 
-/// A rigid motion at η^δ = 0 that θ fixes: a few ranges per second, a few tens per second squared.
+/// A rigid motion at η^δ = 0 that θ fixes.
 #[derive(Debug, Clone)]
 pub(super) struct TestMotion {
     pub rate: Vec<f64>,
@@ -45,12 +45,11 @@ pub(super) struct TestMotion {
 }
 
 impl TestMotion {
-    fn new(exact: &Coefficients, gyroscopic: &[f64], domain: &Domain) -> Self {
-        let n = exact.n();
+    fn new(exact: &Coefficients, gyroscopic: &[f64], layout: &ModelLayout) -> Self {
         let seed = exact.theta.iter().fold(17_u64, |seed, t| {
             seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
-        let Motion { rate, accel } = Motion::new(domain, n, seed);
+        let Motion { rate, accel } = Motion::new(layout, seed);
         let force = exact.inverse_dynamics_with(gyroscopic, &rate, &accel);
         Self { rate, accel, force }
     }
@@ -72,7 +71,7 @@ impl Sample {
         }
         let gyroscopic = exact.gyroscopic();
         let mut sample = Self {
-            test: TestMotion::new(&exact, &gyroscopic, &layout.domain),
+            test: TestMotion::new(&exact, &gyroscopic, layout),
             gyroscopic_size: norm(&gyroscopic),
             gyroscopic,
             mass_factor: Vec::new(),

@@ -278,6 +278,10 @@ pub struct Coordinate {
     pub upper: f64,
     /// The coordinate repeats after `upper − lower`.
     pub periodic: bool,
+    /// Largest rate for which the model is made, where one is declared.
+    pub rate: Option<f64>,
+    /// Largest acceleration for which the model is made, where one is declared.
+    pub acceleration: Option<f64>,
     /// Inertia added on θ: rotor inertia times ratio squared.
     pub rotor_inertia: f64,
     /// Viscous friction on θ.

@@ -62,6 +62,12 @@ impl Dimension {
     pub const ROTARY_DAMPING: Self = Self::new(2, 1, -1, -1);
     /// 1/s
     pub const RATE: Self = Self::new(0, 0, -1, 0);
+    /// m/s
+    pub const VELOCITY: Self = Self::new(1, 0, -1, 0);
+    /// rad/s²
+    pub const ROTARY_ACCELERATION: Self = Self::new(0, 0, -2, 1);
+    /// rad/s
+    pub const ROTARY_RATE: Self = Self::new(0, 0, -1, 1);
 
     fn map2(self, other: Self, f: impl Fn(i8, i8) -> Option<i8>) -> Option<Self> {
         Some(Self::new(
@@ -121,6 +127,9 @@ impl fmt::Display for Dimension {
             (Self::ROTARY_DAMPING, "N m s/rad"),
             (Self::DENSITY, "kg/m^3"),
             (Self::ACCELERATION, "m/s^2"),
+            (Self::VELOCITY, "m/s"),
+            (Self::ROTARY_RATE, "rad/s"),
+            (Self::ROTARY_ACCELERATION, "rad/s^2"),
             (Self::NONE, "a pure number"),
         ];
         if let Some((_, name)) = named.iter().find(|(dimension, _)| dimension == self) {

@@ -31,6 +31,7 @@ mod provenance;
 mod remainder;
 mod table;
 mod validate;
+mod validity;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
 pub use components::{Component, ComponentLists, Constant, Facts};
@@ -48,6 +49,7 @@ pub use provenance::{
 };
 pub use table::Table;
 pub use validate::{InvalidModel, limits};
+pub use validity::Validity;
 
 pub(crate) use bidual::Bidual;
 pub(crate) use coefficients::frequencies_hz;
@@ -130,6 +132,9 @@ pub struct ModelLayout {
     /// What changes the stiffness.
     #[serde(default, skip_serializing_if = "Stiffening::is_none")]
     pub stiffening: Stiffening,
+    /// For which motion the model was made; absent where nothing deforms and no motion is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
 }
 
 /// What changes the stiffness of a model; its terms are of second order in the deformation.

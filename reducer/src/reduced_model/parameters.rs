@@ -5,6 +5,7 @@
 
 use super::ModelLayout;
 use super::evaluate::{EvaluationError, check_length};
+use super::validate::{Checked, finite, require};
 use kernel::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,5 +131,23 @@ fn in_kernel<'p, R>(lists: [&'p [R]; 5], gravity: [R; 3]) -> kernel::Parameters<
         viscous,
         coulomb,
         coulomb_rate,
+    }
+}
+
+impl NominalParameters {
+    /// Lists have their lengths, and no number is negative.
+    pub(super) fn validate(&self, s: usize, n_outputs: usize) -> Checked {
+        for (values, expected, place) in [
+            (&self.payload_mass, n_outputs, "parameters.payload_mass"),
+            (&self.rotor_inertia, s, "parameters.rotor_inertia"),
+            (&self.viscous, s, "parameters.viscous"),
+            (&self.coulomb, s, "parameters.coulomb"),
+        ] {
+            require(values.len() == expected, place, values.len(), expected)?;
+            finite(values, place)?;
+            let smallest = values.iter().copied().fold(0.0, f64::min);
+            require(smallest >= 0.0, place, smallest, "no negative value")?;
+        }
+        finite(&self.gravity, "parameters.gravity")
     }
 }

@@ -2,8 +2,7 @@
 
 use super::{
     BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
-    Functions, LargestError, ModelForm, ModelLayout, NominalParameters, Quantity, ReducedModel,
-    Table, TreeNode,
+    Functions, LargestError, ModelForm, ModelLayout, Quantity, ReducedModel, Table, TreeNode,
 };
 use kernel::Group;
 use std::collections::BTreeSet;
@@ -49,9 +48,14 @@ pub enum InvalidModel {
     },
 }
 
-type Checked = Result<(), InvalidModel>;
+pub(super) type Checked = Result<(), InvalidModel>;
 
-fn require(holds: bool, place: &str, found: impl ToString, expected: impl ToString) -> Checked {
+pub(super) fn require(
+    holds: bool,
+    place: &str,
+    found: impl ToString,
+    expected: impl ToString,
+) -> Checked {
     if holds {
         return Ok(());
     }
@@ -62,7 +66,7 @@ fn require(holds: bool, place: &str, found: impl ToString, expected: impl ToStri
     })
 }
 
-fn finite(values: &[f64], place: &str) -> Checked {
+pub(super) fn finite(values: &[f64], place: &str) -> Checked {
     let bad = values.iter().find(|v| !v.is_finite());
     require(
         bad.is_none(),
@@ -207,12 +211,9 @@ impl ReducedModel {
             s.minimal_width.len(),
             self.layout.n_rigid,
         )?;
-        let bounds = s
-            .largest
-            .iter()
-            .chain(s.tolerances.iter().map(|t| &t.tolerance));
-        for bound in bounds {
-            finite(&[*bound], "provenance.settings.tolerances")?;
+        let tolerances = s.tolerances.iter().map(|t| t.tolerance);
+        for bound in tolerances.chain(s.largest) {
+            finite(&[bound], "provenance.settings.tolerances")?;
         }
         for e in p
             .errors
@@ -343,25 +344,15 @@ impl ModelLayout {
                 "rigid coordinates first",
             )?;
         }
+        let valid = self.validity.as_ref().is_none_or(|v| v.fits(s));
+        require(
+            valid,
+            "layout.validity",
+            "other",
+            "positive numbers per theta",
+        )?;
         self.parameters.validate(s, self.outputs.len())?;
         self.domain.validate(s)
-    }
-}
-
-impl NominalParameters {
-    fn validate(&self, s: usize, n_outputs: usize) -> Checked {
-        for (values, expected, place) in [
-            (&self.payload_mass, n_outputs, "parameters.payload_mass"),
-            (&self.rotor_inertia, s, "parameters.rotor_inertia"),
-            (&self.viscous, s, "parameters.viscous"),
-            (&self.coulomb, s, "parameters.coulomb"),
-        ] {
-            require(values.len() == expected, place, values.len(), expected)?;
-            finite(values, place)?;
-            let smallest = values.iter().copied().fold(0.0, f64::min);
-            require(smallest >= 0.0, place, smallest, "no negative value")?;
-        }
-        finite(&self.gravity, "parameters.gravity")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 use super::default_modes::ModeChoice;
+use super::effects::Asked;
 use super::inertia::{plus_transpose, reduced_inertia, symmetrised};
 use super::rigid::{own_inertia, rigid_coefficients, rigid_gravity};
 use super::tracking::Trail;
@@ -25,7 +26,7 @@ pub struct LocalReducer {
     reference: Reference,
     mode_choice: Option<ModeChoice>,
     gauge: Gauge,
-    stiffening: Stiffening,
+    pub(super) asked: Asked,
     damping: Damping,
     pub(super) rotor_inertia: Vec<f64>,
     viscous: Vec<f64>,
@@ -79,11 +80,11 @@ impl LocalReducer {
         let mut reducer = Self {
             reference: Reference::empty(model.n_motion()),
             mode_choice: None,
+            asked: Asked::new(mechanism, kinematics.probes()),
             kinematics,
             saddle,
             locked,
             gauge: mechanism.reduction.gauge,
-            stiffening: mechanism.reduction.stiffening,
             damping: mechanism.damping,
             rotor_inertia: mechanism
                 .coordinates
@@ -251,7 +252,7 @@ impl LocalReducer {
 
     /// Coefficients at θ.
     pub fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, ReductionError> {
-        self.evaluate_with(theta, self.stiffening)
+        self.evaluate_with(theta, self.stiffening())
     }
 
     /// Coefficients at θ with what changes the stiffness.
@@ -272,7 +273,7 @@ impl LocalReducer {
         &self,
         configuration: &Configuration,
     ) -> Result<Coefficients, ReductionError> {
-        self.on_mesh(configuration, self.stiffening)
+        self.on_mesh(configuration, self.stiffening())
     }
 
     fn on_mesh(
@@ -470,7 +471,11 @@ impl LocalReducer {
     }
 
     /// K̄ and ∂K̄/∂θ_l; rows and columns of θ are zero, springs on θ live in the potential.
-    fn stiffness(&self, at: &Linearised<'_>, modes: &LocalModes) -> (Mat<f64>, Vec<Mat<f64>>) {
+    pub(super) fn stiffness(
+        &self,
+        at: &Linearised<'_>,
+        modes: &LocalModes,
+    ) -> (Mat<f64>, Vec<Mat<f64>>) {
         let s = self.n_rigid();
         let image = at.stiffness_times(&modes.shapes);
         let elastic = |m: Mat<f64>| {

@@ -5,6 +5,7 @@ mod checks;
 mod coefficients;
 mod damping;
 mod default_modes;
+mod effects;
 mod inertia;
 mod inspection;
 mod loaded;
@@ -18,6 +19,7 @@ mod tracking;
 
 pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
 pub use default_modes::ModeChoice;
+pub use effects::Effects;
 pub use inspection::{Inspection, frequencies_hz};
 pub use loaded::LoadedFrequencies;
 pub use local::LocalReducer;

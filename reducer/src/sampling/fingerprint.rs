@@ -1,11 +1,15 @@
 //! What stored samples belong to.
 
-use crate::description::mechanism::{Mechanism, Origin};
+use crate::description::mechanism::{Mechanism, Origin, Stiffening};
 
 /// Hash of everything samples depend on: the mechanism without places, texts and the settings of
-/// the approximation.
-pub(super) fn fingerprint(mechanism: &Mechanism) -> [u8; 32] {
+/// the approximation. Declared motion and tolerances act on samples by the `stiffening` that they lead to.
+pub(super) fn fingerprint(mechanism: &Mechanism, stiffening: Stiffening) -> [u8; 32] {
     let mut plain = mechanism.clone();
+    plain.reduction.stiffening = stiffening;
+    for coordinate in &mut plain.coordinates {
+        (coordinate.rate, coordinate.acceleration) = (None, None);
+    }
     plain.sources.clear();
     plain.reduction.origin = Origin::default();
     for origin in plain
@@ -84,7 +88,8 @@ range = [-1, 1]
 "#;
 
     fn of(text: &str) -> [u8; 32] {
-        fingerprint(&parse(text, "link.toml", &|_| unreachable!()).expect("a mechanism"))
+        let mechanism = parse(text, "link.toml", &|_| unreachable!()).expect("a mechanism");
+        fingerprint(&mechanism, Stiffening::None)
     }
 
     #[test]
@@ -93,6 +98,10 @@ range = [-1, 1]
             format!("# a comment\n{LINK}"),
             LINK.replace("name = \"link\"\ngravity", "name = \"rod\"\ngravity"),
             format!("{LINK}[approximation]\ntolerance = 1e-5\n"),
+            LINK.replace(
+                "range = [-1, 1]",
+                "range = [-1, 1]\nrate = 5\nacceleration = 9",
+            ),
             format!(
                 "{LINK}[domain]\ninequalities = [{{ coefficients = {{ theta = 1 }}, at_least = 0 }}]\n"
             ),

@@ -3,6 +3,7 @@
 
 mod fingerprint;
 mod source;
+mod validity;
 
 pub use source::{SampleSource, UnrepresentedModes};
 
@@ -191,16 +192,17 @@ impl MechanismModel {
             domain,
             full_dofs: reducer.model().n_dofs(),
             parameters,
-            stiffening: match mechanism.reduction.stiffening {
-                mechanism::Stiffening::None => Stiffening::None,
+            stiffening: match reducer.stiffening() {
+                mechanism::Stiffening::None | mechanism::Stiffening::Auto => Stiffening::None,
                 mechanism::Stiffening::Loads => Stiffening::Loads,
                 mechanism::Stiffening::All => Stiffening::All,
             },
+            validity: validity::of(mechanism, &reducer),
         };
         Ok(Self {
+            fingerprint: fingerprint(mechanism, reducer.stiffening()),
             reducer,
             layout,
-            fingerprint: fingerprint(mechanism),
         })
     }
 

@@ -169,6 +169,7 @@ impl LocalModel for Flexible {
             full_dofs: 91,
             parameters: NominalParameters::fixed(s, 1),
             stiffening: Stiffening::None,
+            validity: None,
         }
     }
 

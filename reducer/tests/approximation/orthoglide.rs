@@ -60,6 +60,7 @@ impl LocalModel for Orthoglide {
             full_dofs: 27,
             parameters: NominalParameters::fixed(3, 1),
             stiffening: Stiffening::None,
+            validity: None,
         }
     }
 

@@ -148,13 +148,15 @@ impl Context {
             None => Some(home),
         };
         let range = self.range(scope, written, own);
+        let speed = pick(Dimension::ROTARY_RATE, Dimension::VELOCITY);
+        let rate = self.positive_if_given(scope, &written.rate, speed, "`rate`");
+        let gain = pick(Dimension::ROTARY_ACCELERATION, Dimension::ACCELERATION);
+        let acceleration =
+            self.positive_if_given(scope, &written.acceleration, gain, "`acceleration`");
         let rotor = self.rotor(scope, written, rotary);
         let viscous = self.free(scope, &written.viscous, damping, "`viscous`");
         let coulomb = self.free(scope, &written.coulomb, force, "`coulomb`");
-        let stiffness = match &written.stiffness {
-            Some(scalar) => self.positive(scope, scalar, stiff, "`stiffness`").map(Some),
-            None => Some(None),
-        };
+        let stiffness = self.positive_if_given(scope, &written.stiffness, stiff, "`stiffness`");
         let stiffness_damping = self.not_negative_or(
             scope,
             &written.stiffness_damping,
@@ -184,6 +186,8 @@ impl Context {
             lower,
             upper,
             periodic: written.periodic,
+            rate: rate?,
+            acceleration: acceleration?,
             rotor_inertia: rotor?.0,
             viscous: viscous?.0,
             coulomb: coulomb?.0,
@@ -195,6 +199,20 @@ impl Context {
                 coulomb: coulomb?.1,
             },
         })
+    }
+
+    /// A positive number where one is written.
+    fn positive_if_given(
+        &mut self,
+        scope: &Scope,
+        scalar: &Option<Scalar>,
+        expected: Dimension,
+        what: &str,
+    ) -> Option<Option<f64>> {
+        match scalar {
+            Some(scalar) => self.positive(scope, scalar, expected, what).map(Some),
+            None => Some(None),
+        }
     }
 
     fn range(

@@ -224,7 +224,8 @@ impl Settings<'_> {
             gauge: gauge?,
             reference: reference?,
             stiffening: match table.stiffening {
-                None | Some(StiffeningSetting::Switch(false)) => Stiffening::None,
+                None | Some(StiffeningSetting::Word(StiffeningWord::Auto)) => Stiffening::Auto,
+                Some(StiffeningSetting::Switch(false)) => Stiffening::None,
                 Some(StiffeningSetting::Switch(true)) => Stiffening::All,
                 Some(StiffeningSetting::Word(StiffeningWord::Loads)) => Stiffening::Loads,
             },

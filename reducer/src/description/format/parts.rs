@@ -71,6 +71,10 @@ pub struct Coordinate {
     /// The coordinate repeats after `range`.
     #[serde(default)]
     pub periodic: bool,
+    /// Largest rate for which the model is made (rad/s or m/s); default: none is declared.
+    pub rate: Option<Scalar>,
+    /// Largest acceleration for which the model is made (rad/s² or m/s²); default: none is declared.
+    pub acceleration: Option<Scalar>,
     /// Inertia of the rotor (kg m²), or moving mass of a linear motor (kg); default 0.
     pub rotor_inertia: Option<Scalar>,
     /// Motion of the rotor per unit of the coordinate; default 1.

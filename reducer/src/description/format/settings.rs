@@ -68,7 +68,7 @@ pub struct ReductionTable {
     pub power: Option<Located<i64>>,
     /// Reference configuration of the gauge, one value per coordinate; default: home.
     pub reference: Option<Located<Vec<Scalar>>>,
-    /// What changes the stiffness: false (default) for nothing, true for loads and motion, or a word.
+    /// What changes the stiffness: false for nothing, true for loads and motion, or a word; default: auto.
     pub stiffening: Option<StiffeningSetting>,
 }
 
@@ -77,7 +77,7 @@ alternatives!(
     StiffeningSetting,
     Switch(bool),
     Word(StiffeningWord),
-    "true, false or \"loads\"",
+    "true, false, \"auto\" or \"loads\"",
     [switch, word]
 );
 
@@ -85,6 +85,8 @@ alternatives!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StiffeningWord {
+    /// What of loads and of declared rates and accelerations changes the stiffness by more than its tolerance.
+    Auto,
     /// Gravity, constant loads and tensioned springs.
     Loads,
 }

@@ -69,6 +69,8 @@ pub struct ReductionSettings {
 /// What changes the stiffness of the reduced model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stiffening {
+    /// Whatever changes it by more than the tolerance of the stiffness.
+    Auto,
     /// Nothing.
     None,
     /// Gravity, constant loads and tensioned springs.
