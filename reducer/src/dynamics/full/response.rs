@@ -88,6 +88,9 @@ pub fn frequency_response(
 /// An entry of a sparse matrix.
 type Entry = (usize, usize, f64);
 
+/// A row over the unknowns, how often it is differentiated, and a row of what tilt adds.
+type Reading = (Vec<f64>, u8, Vec<f64>);
+
 /// The mechanism linearised, and what goes in and comes out.
 struct Plant<'a> {
     /// Mass, damping and stiffness over the unknowns.
@@ -100,7 +103,7 @@ struct Plant<'a> {
     forces: Mat<f64>,
     n_free: usize,
     /// Readings per unknown and their derivative by time: coordinates and outputs, then sensors.
-    readings: Vec<(Vec<f64>, u8, Vec<f64>)>,
+    readings: Vec<Reading>,
     n_sensors: usize,
     feedback: &'a [Feedback],
     n: usize,
@@ -233,7 +236,7 @@ fn readings(
     iteration: &Iteration,
     state: &State,
     n: usize,
-) -> (Vec<(Vec<f64>, u8, Vec<f64>)>, usize) {
+) -> (Vec<Reading>, usize) {
     let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
     let mut all: Vec<Sensed> = (0..equations.n_theta()).map(Sensed::Coordinate).collect();
     for output in 0..equations.model.outputs.len() {

@@ -138,11 +138,14 @@ impl Run<'_, '_> {
             .is_some();
         self.restart(state)?;
         self.let_blocks_act(&self.shown(state, 0.0), 0.0);
+        let before = kinetic_energy(&self.equations, state);
         self.kick(state)?;
+        let gained = kinetic_energy(&self.equations, state) - before;
+        self.work.add_impulse(gained);
         self.restart(state)
     }
 
-    /// Velocities after the impulses of this instant [T 4.115].
+    /// Velocities after the impulses of this instant [T 4.116-4.118].
     fn kick(&self, state: &mut State) -> Result<(), FullError> {
         let mut forces = vec![0.0; self.equations.len()];
         let now = |impulse: &&Impulse| impulse.is_at(state.time, self.settings.duration);
