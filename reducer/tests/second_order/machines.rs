@@ -1,11 +1,11 @@
-//! Stored second-order terms on spatial arms, and of a payload that is given at run time.
+//! Stored second-order terms on spatial arms.
 
-use crate::support::{read, reducer};
+use crate::support::reducer;
 use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description;
 use reducer::model::ActuatorMotion;
 use reducer::pipeline;
-use reducer::reduced_model::{Evaluator, Parameters, ReducedModel, Workspace};
+use reducer::reduced_model::{Evaluator, ReducedModel, Workspace};
 use reducer::sampling::MechanismModel;
 
 fn stored(text: &str) -> ReducedModel {
@@ -16,111 +16,6 @@ fn stored(text: &str) -> ReducedModel {
     pipeline::reduce(&local, &mechanism.approximation, &Silent, &mut database)
         .expect("a model")
         .0
-}
-
-/// A link whose shapes are those of unit displacements of its tip, which no mass changes.
-fn loaded_link(load: &str) -> String {
-    let changes = [
-        (
-            "internal_modes = { in_plane = \"xy\", count = 3 }",
-            "internal_modes = 0\nstiffening = true",
-        ),
-        ("gravity = [0, 0, 0]", "gravity = [0.3, -0.5, 0.2]"),
-        (
-            "drives = \"hub\"",
-            "drives = \"hub\"\nrange = [-0.05, 0.05]\nrate = 4\nacceleration = 3",
-        ),
-        ("[parameters]\n", "[parameters]\nload = "),
-    ];
-    let mut text = read("data/one_link.toml");
-    for (from, to) in changes {
-        assert!(text.contains(from), "{from}");
-        let to = if to.ends_with("load = ") {
-            format!("{to}{load}\n")
-        } else {
-            to.to_owned()
-        };
-        text = text.replace(from, &to);
-    }
-    text + r#"
-[[point_mass]]
-name = "payload"
-at = "link.to"
-mass = "load"
-[[loaded]]
-name = "side"
-at = "link.to"
-direction = [0, 1, 0]
-[[loaded]]
-name = "up"
-at = "link.to"
-direction = [0, 0, 1]
-[approximation]
-tolerance = 1e-12
-"#
-}
-
-/// The linear model about a state of motion holds all terms of second order: those of a payload that is given at
-/// run time are those of the same payload in the file.
-#[test]
-fn a_payload_given_at_run_time_is_the_same_payload_in_the_file() {
-    let (free, fixed) = (
-        stored(&loaded_link("{ value = 0.1, runtime = true }")),
-        stored(&loaded_link("0.7")),
-    );
-    let parameters = Parameters {
-        payload_mass: vec![0.7],
-        ..Parameters::nominal(&free.layout)
-    };
-    let free = Evaluator::new(&free)
-        .expect("valid")
-        .with_parameters(parameters)
-        .expect("sizes");
-    let fixed = Evaluator::new(&fixed).expect("valid");
-    let mut work = Workspace::default();
-    let n = fixed.n();
-    for (angle, spin, push) in [(0.01, 3.0, 2.0), (-0.04, -1.0, 5.0), (0.03, 0.0, 0.0)] {
-        let (eta, rate, accel) = ([angle, 0.0, 0.0], [spin, 0.0, 0.0], [push, 0.0, 0.0]);
-        let forces = [&free, &fixed].map(|e| {
-            let (mut force, mut work) = (vec![0.0; n], Workspace::default());
-            e.inverse_dynamics(&eta, &rate, &accel, &mut force, &mut work)
-                .expect("sizes");
-            force
-        });
-        let linear = [&free, &fixed].map(|e| {
-            let (model, _) = e
-                .linearize(&eta, &rate, &forces[1], &mut work)
-                .expect("sizes");
-            model
-        });
-        let apart = |a: &[f64], b: &[f64]| {
-            let size = b.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-            let gap = a
-                .iter()
-                .zip(b)
-                .fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-            gap / size
-        };
-        // Derivatives by θ hold second derivatives of what was fitted; all of second order in δ is in the other columns.
-        let by_theta = |a: &[f64]| a.iter().step_by(2 * n).copied().collect::<Vec<_>>();
-        let others = |a: &[f64]| {
-            let columns = a.iter().enumerate();
-            let kept = columns.filter(|(i, _)| i % (2 * n) != 0);
-            kept.map(|(_, v)| *v).collect::<Vec<_>>()
-        };
-        let column = apart(&by_theta(&linear[0].a), &by_theta(&linear[1].a));
-        assert!(column < 1e-6, "{column:e}");
-        let found = [
-            apart(&forces[0], &forces[1]),
-            apart(&others(&linear[0].a), &others(&linear[1].a)),
-            apart(&linear[0].b, &linear[1].b),
-            apart(&linear[0].c, &linear[1].c),
-        ];
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("payload at {angle}: {found:?}");
-        }
-        assert!(found.iter().all(|e| *e < 1e-10), "{found:?}");
-    }
 }
 
 /// Two slender links on a turning column, the second raised by an elbow.
