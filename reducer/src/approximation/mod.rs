@@ -240,8 +240,8 @@ fn approximate_by(
         {
             searches += 1;
             let found = peaks::search(&context, &mut store, &model, &audit.points, factor)?;
+            let most = MOST_GROWTH * model.boxes.len() * context.numbers_per_box();
             if found.excess > CLOSE && peaks.include(found.points) {
-                let most = MOST_GROWTH * model.boxes.len() * context.numbers_per_box();
                 if largest.is_none() {
                     rules.most_numbers = rules.most_numbers.min(most);
                 }
