@@ -74,8 +74,8 @@ impl Banded {
             rhs.swap(k, self.pivots[k]);
             let value = rhs[k];
             let last = (k + self.lower).min(self.n - 1);
-            for row in k + 1..=last {
-                rhs[row] -= self.entries[self.place(row, k)] * value;
+            for (i, x) in rhs[k + 1..=last].iter_mut().enumerate() {
+                *x -= self.entries[self.place(k + 1 + i, k)] * value;
             }
         }
         for k in (0..self.n).rev() {

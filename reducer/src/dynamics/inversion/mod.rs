@@ -161,14 +161,14 @@ pub fn invert(
     let quasi = feedforward::quasi_static(&plant, &grid, &rigid, work)?;
     let solved = solve(&plant, &rests, &grid, &quasi, settings.ends)?;
     let friction = Friction { settings };
-    Ok(Assembly {
+    Assembly {
         plant: &plant,
         grid: &grid,
         friction,
         before,
         truncation,
     }
-    .finish(rests, rigid, quasi, solved, work)?)
+    .finish(rests, rigid, quasi, solved, work)
 }
 
 fn check(

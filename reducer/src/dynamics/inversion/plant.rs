@@ -45,6 +45,9 @@ pub(super) struct Motion {
     pub accel: Vec<f64>,
 }
 
+/// Factors of the outputs' Jacobian by θ.
+type Factors = LU<f64, Dyn, Dyn>;
+
 /// Modal coordinates with their rates and accelerations.
 pub(super) type Modal<'z> = [&'z [f64]; 3];
 
@@ -133,7 +136,7 @@ impl<'a> Plant<'a> {
         &self,
         eta: &[f64],
         jacobian: &[f64],
-    ) -> Result<(LU<f64, Dyn, Dyn>, DMatrix<f64>), InversionError> {
+    ) -> Result<(Factors, DMatrix<f64>), InversionError> {
         let rows = DMatrix::from_row_slice(self.s, self.n, jacobian);
         let by_theta = rows.columns(0, self.s).into_owned();
         let values = by_theta.singular_values();
@@ -360,7 +363,7 @@ impl<'a> Plant<'a> {
 struct Near<'a> {
     plant: &'a Plant<'a>,
     motion: &'a Motion,
-    factors: &'a LU<f64, Dyn, Dyn>,
+    factors: &'a Factors,
 }
 
 impl Near<'_> {
