@@ -10,6 +10,10 @@ use nalgebra::{DMatrix, DVector};
 /// How far a prescribed motion may begin from the initial state.
 const SAME_PLACE: f64 = 1e-9;
 
+/// Deflection that shows the stiffness: forces at rest are linear, but far beyond small deflections a model with terms of
+/// second order has no value. A power of two, so that nothing is rounded.
+const SMALL: f64 = 1.0 / (1 << 20) as f64;
+
 /// State with θ and its rates as given or prescribed, and the asked deformation.
 pub(super) fn initial_state(system: &System<'_>, initial: &Initial) -> Result<State, ReducedError> {
     let (n, s) = (system.n, system.s);
@@ -74,11 +78,11 @@ fn equilibrium(system: &System<'_>, eta: &mut [f64]) -> Result<(), ReducedError>
     let rest = system.static_force(eta)?;
     let mut stiffness = DMatrix::zeros(m, m);
     for column in 0..m {
-        eta[s + column] = 1.0;
+        eta[s + column] = SMALL;
         let force = system.static_force(eta)?;
         eta[s + column] = 0.0;
         for row in 0..m {
-            stiffness[(row, column)] = force[s + row] - rest[s + row];
+            stiffness[(row, column)] = (force[s + row] - rest[s + row]) / SMALL;
         }
     }
     let load = DVector::from_iterator(m, rest[s..].iter().map(|f| -f));
