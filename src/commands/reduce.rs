@@ -414,7 +414,7 @@ fn as_text(
             "part of the domain has no model"
         } else if summary.short.iter().any(|b| b.lacks_proof) {
             "definiteness is not proven everywhere"
-        } else if summary.exceeds_largest {
+        } else if summary.exceeds_largest && summary.short.is_empty() {
             "the largest error found is beyond what `largest` in [approximation] allows"
         } else {
             "a tolerance was not reached"

@@ -23,7 +23,11 @@ fn matrix(value: &serde_json::Value) -> Vec<f64> {
 
 fn compare(folder: &Path, form: &str, mechanism: &str, places: &[&str]) {
     let text = std::fs::read_to_string(root().join("data").join(mechanism)).expect("a data file");
-    let table = format!("[approximation]\nform = \"{form}\"");
+    let largest = match text.contains("largest = false") {
+        true => "",
+        false => "\nlargest = false",
+    };
+    let table = format!("[approximation]\nform = \"{form}\"{largest}");
     let text = match text.contains("[approximation]") {
         true => text.replace("[approximation]", &table),
         false => format!("{text}\n{table}\n"),

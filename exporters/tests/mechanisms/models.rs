@@ -1,8 +1,7 @@
-//! The mechanisms of `data/`, one of them with objective `speed` and one with stiffening, reduced once per run of the
-//! tests.
+//! The mechanisms of `data/`, and one of them with objective `speed`, reduced once per run of the tests.
 
 use reducer::approximation::{SampleDatabase, Silent};
-use reducer::description::mechanism::{Objective, Stiffening};
+use reducer::description::mechanism::Objective;
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::SampleSource;
 use std::path::{Path, PathBuf};
@@ -11,20 +10,16 @@ use std::sync::OnceLock;
 /// The mechanism whose generated code is also made for speed, and that model.
 const ORTHOGLIDE: &str = "orthoglide";
 const FAST: &str = "orthoglide_speed";
-/// The mechanism whose generated code is also made with terms of second order, and that model.
-const LINK: &str = "one_link";
-pub const STIFFENED: &str = "one_link_stiffened";
 
-/// Every mechanism file, which a test compares with the folder, and the models made for speed and with stiffening.
-pub const MECHANISMS: [&str; 12] = [
+/// Every mechanism file, which a test compares with the folder, and the model made for speed.
+pub const MECHANISMS: [&str; 11] = [
     "arm6",
     "elbow",
     "four_bar",
     "four_bar_rigid",
     "four_bar_thesis",
     "hexapod",
-    LINK,
-    STIFFENED,
+    "one_link",
     ORTHOGLIDE,
     "orthoglide_parallelogram",
     FAST,
@@ -39,8 +34,8 @@ const LARGE: [&str; 4] = ["arm6_wide", "delta", "planar_3rrr", "scara"];
 macro_rules! for_every_mechanism {
     ($check:ident) => {
         crate::models::for_every_mechanism!(
-            $check: arm6 elbow four_bar four_bar_rigid four_bar_thesis hexapod one_link
-            one_link_stiffened orthoglide orthoglide_parallelogram orthoglide_speed ralf
+            $check: arm6 elbow four_bar four_bar_rigid four_bar_thesis hexapod one_link orthoglide
+            orthoglide_parallelogram orthoglide_speed ralf
         );
     };
     ($check:ident: $($name:ident)*) => {
@@ -73,20 +68,12 @@ pub fn model(name: &str) -> &'static ReducedModel {
 }
 
 fn reduce(name: &str) -> ReducedModel {
-    let stem = match name {
-        FAST => ORTHOGLIDE,
-        STIFFENED => LINK,
-        own => own,
-    };
+    let stem = if name == FAST { ORTHOGLIDE } else { name };
     let file = data().join(format!("{stem}.toml"));
     let mut mechanism = reducer::description::load(&file).expect("a valid mechanism");
     if name == FAST {
         mechanism.name = name.to_owned();
         mechanism.approximation.objective = Objective::Speed;
-    }
-    if name == STIFFENED {
-        mechanism.name = name.to_owned();
-        mechanism.reduction.stiffening = Stiffening::All;
     }
     let source = SampleSource::new(&mechanism).expect("a source of samples");
     let settings = &mechanism.approximation;
@@ -109,7 +96,7 @@ fn every_mechanism_of_the_data_folder_is_listed() {
                 .into_owned()
         })
         .collect();
-    found.extend([FAST, STIFFENED].map(str::to_owned));
+    found.push(FAST.to_owned());
     found.sort();
     let mut listed = [MECHANISMS.as_slice(), &LARGE].concat();
     listed.sort_unstable();

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Models that every change proves.
-const QUICK: [&str; 3] = ["one_link", "elbow", crate::models::STIFFENED];
+const QUICK: [&str; 2] = ["one_link", "elbow"];
 
 /// States that the analyser keeps apart, by function: enough that what a status says is not forgotten.
 const STATES: [(&str, u32); 18] = [

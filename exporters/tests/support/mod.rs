@@ -309,7 +309,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
                     ModelForm::Direct => BasisRecord::Quadratic,
                 },
                 criterion: Criterion::Mean,
-                largest: Some(10.0),
+                largest: Some(1e9),
                 objective: Objective::Size,
                 tolerances: vec![BlockTolerance {
                     block: Block::Mass,

@@ -508,19 +508,6 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
             error,
         };
     }
-    let peak_degree = rules.peak_degree(region.dimension());
-    let below = |degree: Degree, ratio: f64| ratio <= rules.target || degree.now < peak_degree;
-    if rules.is_adaptive_degree()
-        && (below(state.dynamics, dynamics) && below(state.outputs, outputs))
-        && rules.keeps_mean(&trial.errors, context.scales)
-    {
-        let (dynamics, outputs) = raised(peak_degree, peak_degree);
-        return Outcome::Raise {
-            dynamics,
-            outputs,
-            error,
-        };
-    }
     let stretched = rules.stretched_degree(region.dimension());
     let in_reach = |degree: Degree, ratio: f64| {
         let predicted = degree.predicted(ratio, rules.target);

@@ -44,9 +44,6 @@ pub enum SettingsError {
 /// Of the boxes of a run, one part in so many may be spent on bisecting what cannot be reduced as a whole.
 const SEARCH_PART: usize = 8;
 
-/// How many times the usual terms a box may have for the sake of its largest error.
-const PEAK_TERMS: usize = 4;
-
 /// Concrete rules of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
@@ -233,31 +230,6 @@ impl Rules {
             }
             _ => preferred,
         }
-    }
-
-    /// Degree up to which it is raised where the mean is kept and single places are not: they are near corners, of
-    /// which a box of many coordinates has too many for bisection.
-    pub fn peak_degree(&self, s: usize) -> usize {
-        let preferred = self.dynamics_degree;
-        match (self.basis, self.objective) {
-            (Basis::Chebyshev { max_degree: None }, Objective::Size) if s > 1 => {
-                let most = PEAK_TERMS * total_degree_count(s, preferred);
-                (preferred..)
-                    .find(|d| total_degree_count(s, d + 1) > most)
-                    .unwrap_or(preferred)
-            }
-            _ => preferred,
-        }
-    }
-
-    /// The mean of every block is on target, whatever single errors are.
-    pub fn keeps_mean(&self, points: &[PointErrors], scales: &Scales) -> bool {
-        let mean_alone = Self {
-            largest: None,
-            ..self.clone()
-        };
-        let ratios = mean_alone.ratios(points, scales);
-        self.criterion == Criterion::Mean && ratios.iter().all(|r| *r <= self.target)
     }
 
     /// Boxes that are bisected in search of what can be reduced, at most.

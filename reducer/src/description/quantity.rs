@@ -253,7 +253,8 @@ mod tests {
     fn dimensions_are_named_as_users_write_them() {
         assert_eq!(Dimension::STIFFNESS.to_string(), "N/m");
         assert_eq!(Dimension::INERTIA.to_string(), "kg m^2");
-        assert_eq!(Dimension::new(0, 0, -1, 1).to_string(), "s^-1 rad");
+        assert_eq!(Dimension::new(0, 0, -1, 1).to_string(), "rad/s");
+        assert_eq!(Dimension::new(0, 0, -3, 1).to_string(), "s^-3 rad");
     }
 
     #[test]
