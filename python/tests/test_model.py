@@ -218,7 +218,7 @@ def test_models_are_saved_and_loaded_whole(rigid, tmp_path):
     with pytest.raises(mechreduce.Error, match="foreign.json"):
         model.save(foreign)
     assert foreign.read_text() == "mine"
-    with pytest.raises(ValueError, match="format is one of json, hdf5, c, rust"):
+    with pytest.raises(ValueError, match="format is one of json, hdf5, mat, c, rust, casadi, fmu"):
         model.export("fortran", tmp_path / "x")
     with pytest.raises(mechreduce.Error, match="--fmi is for --format fmu"):
         model.export("c", tmp_path / "x", fmi=2)
