@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Source of the program that loads a shared library and speaks for it: C99 and POSIX.
@@ -22,6 +22,8 @@ const LONGEST_ANSWER: u64 = 1 << 16;
 const LAST_WORDS: usize = 2000;
 /// How long a process that closed its output may take to end.
 const ENDING: Duration = Duration::from_millis(500);
+/// Between two looks at whether it has.
+const SHORTLY: Duration = Duration::from_millis(5);
 
 /// A controller in a process of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -215,10 +217,16 @@ impl Process {
     fn ended(&mut self) -> ControllerFault {
         // The error stream ends with the process, unless others hold it.
         let _ = self.silent.recv_timeout(ENDING);
-        let how = match self.child.try_wait() {
-            Ok(Some(status)) => how(status),
-            _ => "its output closed".to_owned(),
+        // Its streams close before it has ended.
+        let start = Instant::now();
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(None) if start.elapsed() < ENDING => std::thread::sleep(SHORTLY),
+                Ok(status) => break status,
+                Err(_) => break None,
+            }
         };
+        let how = status.map_or_else(|| "its output closed".to_owned(), how);
         let words = match self.words.lock() {
             Ok(words) => String::from_utf8_lossy(&words).into_owned(),
             Err(_) => String::new(),
