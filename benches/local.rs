@@ -20,7 +20,23 @@ fn mechanism(file: &str, elements: Option<usize>) -> Mechanism {
     if let Some(elements) = elements {
         text = text.replace("elements = 4", &format!("elements = {elements}"));
     }
-    description::parse(&text, file, &|path| description::read(&data("").join(path))).expect("valid")
+    parsed(file, &text)
+}
+
+/// With what changes the stiffness.
+fn stiffened(file: &str, stiffening: &str) -> LocalReducer {
+    let text = std::fs::read_to_string(data(file)).expect("data file");
+    // In place of what the file may say of it.
+    let kept = text.lines().filter(|line| !line.starts_with("stiffening"));
+    let text = kept.collect::<Vec<_>>().join("\n");
+    let section = "[reduction]";
+    assert!(text.contains(section));
+    let text = text.replace(section, &format!("{section}\nstiffening = {stiffening}"));
+    LocalReducer::new(&parsed(file, &text)).expect("a mechanism")
+}
+
+fn parsed(file: &str, text: &str) -> Mechanism {
+    description::parse(text, file, &|path| description::read(&data("").join(path))).expect("valid")
 }
 
 /// Target: at most 30 µs.
@@ -53,4 +69,19 @@ fn four_bar_factorisation(bencher: Bencher, elements: usize) {
             .linearise(black_box(&configuration))
             .map(|at| at.frames.len())
     });
+}
+
+/// Target: with `true` at most 1.6 times as long as with `false`.
+#[divan::bench(args = ["false", "\"loads\"", "true"])]
+fn four_bar_stiffening(bencher: Bencher, stiffening: &str) {
+    let reducer = stiffened("four_bar.toml", stiffening);
+    bencher.bench_local(|| reducer.evaluate(black_box(&[0.3])));
+}
+
+/// The same target.
+#[divan::bench(args = ["false", "\"loads\"", "true"])]
+fn ralf_stiffening(bencher: Bencher, stiffening: &str) {
+    let reducer = stiffened("ralf.toml", stiffening);
+    let theta = reducer.kinematics().home().to_vec();
+    bencher.bench_local(|| reducer.evaluate(black_box(&theta)));
 }

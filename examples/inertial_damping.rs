@@ -7,7 +7,7 @@ mod support;
 
 use nalgebra::Vector3;
 use reducer::dynamics::full::{FullInstant, Initial, Start};
-use support::{Controller, Failure, close_loop, compile_c, file, reduced};
+use support::{Controller, Failure, close_loop, compile_c, file, reduced, with_observer};
 
 /// What the accelerometer shows at rest: the weight, upwards.
 const WEIGHT: Vector3<f64> = Vector3::new(0.0, 0.0, 9.81);
@@ -32,19 +32,22 @@ pub struct Vibration {
     pub end_error: f64,
 }
 
-/// The same motion twice.
+/// The same motion three times.
 #[derive(Debug, Clone, Copy)]
 pub struct Residual {
     /// Slow loop alone.
     pub without_damping: Vibration,
-    /// With the damping loop.
+    /// With the damping loop, modal rates by filters made by hand.
     pub with_damping: Vibration,
+    /// With the damping loop, modal rates from the generated observer.
+    pub with_observer: Vibration,
 }
 
-/// Runs the controller with and without its fast loop against the full model.
+/// Runs the controller without its fast loop and with it, by hand and observed, against the full model.
 pub fn compare() -> Result<Residual, Failure> {
     let folder = tempfile::tempdir()?;
     let machine = reduced("ralf", folder.path())?;
+    with_observer(folder.path(), &file("inertial_damping/observer.toml"))?;
     let program = compile_c(
         "ralf",
         &file("inertial_damping/controller.c"),
@@ -103,6 +106,7 @@ pub fn compare() -> Result<Residual, Failure> {
     Ok(Residual {
         without_damping: run("plain")?,
         with_damping: run("damped")?,
+        with_observer: run("observed")?,
     })
 }
 
@@ -124,5 +128,6 @@ fn main() -> Result<(), Failure> {
     };
     print("slow loop alone", &r.without_damping);
     print("with inertial damping", &r.with_damping);
+    print("the same, observed", &r.with_observer);
     Ok(())
 }

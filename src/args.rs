@@ -280,6 +280,9 @@ pub struct ExportArgs {
     /// Start of all names in generated source; the model's name where absent.
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
+    /// A scenario with `[observer]`: c and rust then hold a filter that finds the state from its sensors.
+    #[arg(long, value_name = "SCENARIO")]
+    pub observer: Option<PathBuf>,
     /// Version of FMI, for fmu; 3 where absent.
     #[arg(long, value_enum, value_name = "VERSION")]
     pub fmi: Option<FmiName>,

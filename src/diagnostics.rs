@@ -180,6 +180,12 @@ pub enum CommandError {
         /// The file.
         file: PathBuf,
     },
+    /// A scenario that was to declare an observer.
+    #[error("`{}` declares no observer", path.display())]
+    NoObserver {
+        /// The scenario.
+        path: PathBuf,
+    },
     /// An option of FMUs with another format.
     #[error("{option} is for --format fmu")]
     NotFmu {
@@ -346,6 +352,9 @@ impl Explain for CommandError {
             ),
             Self::Sample(_) => Some("try another place, or lay the trajectory elsewhere".into()),
             Self::OffPath { .. } => Some("give a number from 0 to 1, or --anywhere".into()),
+            Self::NoObserver { .. } => {
+                Some("add `[observer]`: docs/scenario-format.md describes it".into())
+            }
             Self::NotFmu { .. } => Some("leave the option away, or give --format fmu".into()),
             Self::NoThreads => Some("give a positive number, or leave --jobs away".into()),
             Self::TooManyThreads { .. } => Some("leave --jobs away: every core is used".into()),

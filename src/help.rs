@@ -89,6 +89,8 @@ Examples:
     reduce export arm-reduced/model.json --format c --single -o firmware/arm
   Another prefix for all names in the source:
     reduce export arm-reduced/model.json --format rust --prefix left_arm -o left_arm
+  With a filter that finds the modes from the sensors of a scenario:
+    reduce export arm-reduced/model.json --format c --observer arm_loop.toml -o firmware/arm
   The same numbers, bit for bit, in the other format:
     reduce export arm-reduced/model.h5 --format json -o arm.json";
 
@@ -140,7 +142,9 @@ Examples:
   From a force to the tip, loops left open:
     reduce linear data/scenarios/ralf_slow_loop.toml --open --from force.cylinder1 --to tip.z -o bode
   Linear models over the domain, for MATLAB, Octave and python-control:
-    reduce linear arm-reduced/model.json --grid 9 -o arm-linear";
+    reduce linear arm-reduced/model.json --grid 9 -o arm-linear
+  Small motions about a large one, with their matrices along it:
+    reduce linear data/scenarios/one_link_spin_up.toml --trajectory data/scenarios/one_link_spin_up.toml";
 
 /// After the options of `reduce invert`.
 pub const INVERT: &str = "\

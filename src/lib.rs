@@ -10,6 +10,7 @@ pub mod diagnostics;
 mod help;
 pub mod limits;
 mod progress;
+pub mod ranks;
 mod talk;
 mod usage;
 

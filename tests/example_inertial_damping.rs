@@ -11,4 +11,7 @@ fn inertial_damping_halves_the_residual_vibration() {
     assert!(with.position < 0.5 * without.position, "{r:?}");
     assert!(with.acceleration < 0.5 * without.acceleration, "{r:?}");
     assert!(with.end_error < 2e-4, "{r:?}");
+    let observed = r.with_observer;
+    assert!(observed.position <= with.position, "{r:?}");
+    assert!(observed.end_error < 2e-4, "{r:?}");
 }

@@ -7,6 +7,10 @@
  * M_dt theta'' = G eta', with M_dt and the stiffness taken from the model at the present
  * configuration.
  *
+ * Where the model was generated with the observer of observer.toml, the setting "observed" takes the modes' rates from it
+ * instead: an extended Kalman filter that predicts with the forces of the valves and corrects by extensions and
+ * accelerometer, in the place of filters made by hand.
+ *
  * `control` is what a real-time loop would call every millisecond. Models stand in for the machine in
  * two ways. As a program a line of standard input is one sample (time, extensions, rates, accelerometer
  * in tip axes), a line of standard output the two valve inputs. As a shared library, compiled with
@@ -50,7 +54,13 @@ typedef struct {
     double modal[MODES];   /* flexible coordinates that the reference motion calls for */
     double bending[MODES]; /* vibration: flexible coordinates beyond those */
     double command[AXES];  /* rate that the fast loop asks for */
+#ifdef RALF_OBSERVER_STATES
+    ralf_observer_t observer;
+    double input[AXES];    /* of the valves since the last sample */
+#endif
 } memory_t;
+
+typedef enum { PLAIN, DAMPED, OBSERVED } setting_t;
 
 static reference_t reference(double time)
 {
@@ -81,13 +91,30 @@ static void solve(double a[2][2], const double b[2], double x[2])
     }
 }
 
-/* Cylinder accelerations that damp the modes. The tip moves with the velocity that cylinders and
- * quasi-static bending explain, and with that of the vibration: `tip` holds the former. */
-static void inertial_damping(memory_t *m, const ralf_coefficients_t *model, const ralf_output_t *tip,
-                             const double accelerometer[], double accel[])
+/* Cylinder accelerations whose inertia forces damp vibration with these modal rates. */
+static void damping_law(const ralf_coefficients_t *model, const double modal[], double accel[])
 {
-    double vibration[2], jacobian[2][2], modal[2], coupling[2][2], damped[2];
-    double k[2][2], root, scale;
+    double coupling[2][2], damped[2], k[2][2], root, scale;
+
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < MODES; ++j) {
+            k[i][j] = model->stiffness[(AXES + i) * RALF_N + AXES + j];
+            coupling[i][j] = model->mass[(AXES + i) * RALF_N + j];
+        }
+    }
+    /* G = 2 ratio sqrt(K): the square root of a definite 2 x 2 matrix in closed form. */
+    root = sqrt(k[0][0] * k[1][1] - k[0][1] * k[1][0]);
+    scale = 2.0 * ratio / sqrt(k[0][0] + k[1][1] + 2.0 * root);
+    damped[0] = scale * ((k[0][0] + root) * modal[0] + k[0][1] * modal[1]);
+    damped[1] = scale * (k[1][0] * modal[0] + (k[1][1] + root) * modal[1]);
+    solve(coupling, damped, accel);
+}
+
+/* Modal rates of the vibration from an accelerometer. The tip moves with the velocity that cylinders and
+ * quasi-static bending explain, and with that of the vibration: `tip` holds the former. */
+static void filtered_rates(memory_t *m, const ralf_output_t *tip, const double accelerometer[], double modal[])
+{
+    double vibration[2], jacobian[2][2];
 
     for (int i = 0; i < 2; ++i) {
         const int row = 2 * i; /* x and z */
@@ -100,28 +127,46 @@ static void inertial_damping(memory_t *m, const ralf_coefficients_t *model, cons
         vibration[i] = m->velocity[i] - tip->velocity[row];
         for (int j = 0; j < MODES; ++j) {
             jacobian[i][j] = tip->jacobian[row * RALF_N + AXES + j];
-            k[i][j] = model->stiffness[(AXES + i) * RALF_N + AXES + j];
-            coupling[i][j] = model->mass[(AXES + i) * RALF_N + j];
         }
     }
     solve(jacobian, vibration, modal);
     for (int i = 0; i < MODES; ++i) {
         m->bending[i] += period * (modal[i] - corner * m->bending[i]);
     }
-
-    /* G = 2 ratio sqrt(K): the square root of a definite 2 x 2 matrix in closed form. */
-    root = sqrt(k[0][0] * k[1][1] - k[0][1] * k[1][0]);
-    scale = 2.0 * ratio / sqrt(k[0][0] + k[1][1] + 2.0 * root);
-    damped[0] = scale * ((k[0][0] + root) * modal[0] + k[0][1] * modal[1]);
-    damped[1] = scale * (k[1][0] * modal[0] + (k[1][1] + root) * modal[1]);
-    solve(coupling, damped, accel);
 }
 
-static int control(memory_t *m, int damp, double time, const double theta[], const double rate[],
+#ifdef RALF_OBSERVER_STATES
+/* The state of the model from extensions and accelerometer. A valve is viscous friction and a force that goes with
+ * its input. */
+static int observe(memory_t *m, double time, const double eta[], const double theta[], const double accelerometer[])
+{
+    ralf_params_t params = RALF_NOMINAL_PARAMS;
+    const double readings[RALF_OBSERVER_SENSORS] = {theta[0], theta[1], accelerometer[0], accelerometer[2]};
+    double force[RALF_N] = {0.0}, rest[RALF_N] = {0.0};
+    int status;
+
+    for (int k = 0; k < AXES; ++k) {
+        params.viscous[k] += leak[k];
+        force[k] = leak[k] * valve[k] * m->input[k];
+    }
+    if (time > 0.0) {
+        status = ralf_observer_predict_p(&params, &m->observer, force);
+    } else {
+        status = ralf_observer_init(&m->observer, eta, rest, force);
+    }
+    /* What happens at the first sample is the start of the machine, not vibration. */
+    if (status == RALF_OK && time > 0.0) {
+        status = ralf_observer_update_p(&params, &m->observer, readings);
+    }
+    return status;
+}
+#endif
+
+static int control(memory_t *m, setting_t mode, double time, const double theta[], const double rate[],
                    const double accelerometer[], double input[])
 {
     const reference_t wanted = reference(time);
-    double force[AXES], modal[MODES], accel[AXES];
+    double force[AXES], modal[MODES], vibration[MODES], accel[AXES];
     double eta[RALF_N], eta_rate[RALF_N];
     ralf_coefficients_t model;
     ralf_outputs_t outputs;
@@ -146,24 +191,47 @@ static int control(memory_t *m, int damp, double time, const double theta[], con
     if (status != RALF_OK) {
         return status;
     }
-    inertial_damping(m, &model, &outputs.output[RALF_OUTPUT_TIP], accelerometer, accel);
+    filtered_rates(m, &outputs.output[RALF_OUTPUT_TIP], accelerometer, vibration);
+#ifdef RALF_OBSERVER_STATES
+    if (mode == OBSERVED) {
+        status = observe(m, time, eta, theta, accelerometer);
+        for (int k = 0; k < MODES; ++k) {
+            vibration[k] = m->observer.x[RALF_N + AXES + k] - eta_rate[AXES + k];
+        }
+    }
+    if (status != RALF_OK) {
+        return status;
+    }
+#endif
+    damping_law(&model, vibration, accel);
     for (int k = 0; k < AXES; ++k) {
         double speed = wanted.rate[k] + bandwidth * (wanted.position[k] - theta[k]) + force[k] / leak[k];
 
         m->command[k] += period * (accel[k] - washout * m->command[k]);
-        if (damp) {
+        if (mode != PLAIN) {
             speed += m->command[k];
         }
         input[k] = speed / valve[k];
+#ifdef RALF_OBSERVER_STATES
+        m->input[k] = input[k];
+#endif
     }
     return RALF_OK;
+}
+
+static setting_t setting_of(const char *setting)
+{
+    if (strcmp(setting, "observed") == 0) {
+        return OBSERVED;
+    }
+    return strcmp(setting, "damped") == 0 ? DAMPED : PLAIN;
 }
 
 #ifdef CONTROLLER_LIBRARY
 
 static struct {
     memory_t memory;
-    int damp;
+    setting_t mode;
 } only;
 
 void *controller_init(double sample_period, int inputs, int outputs, const char *setting)
@@ -172,14 +240,14 @@ void *controller_init(double sample_period, int inputs, int outputs, const char 
         return NULL;
     }
     memset(&only, 0, sizeof only);
-    only.damp = strcmp(setting, "damped") == 0;
+    only.mode = setting_of(setting);
     return &only;
 }
 
 int controller_step(void *controller, double time, const double *input, double *output)
 {
     (void)controller;
-    return control(&only.memory, only.damp, time, input, input + AXES, input + 2 * AXES, output) ==
+    return control(&only.memory, only.mode, time, input, input + AXES, input + 2 * AXES, output) ==
                    RALF_OK
                ? 0
                : 1;
@@ -194,14 +262,14 @@ void controller_free(void *controller)
 
 int main(int argc, char **argv)
 {
-    const int damp = argc > 1 && strcmp(argv[1], "damped") == 0;
+    const setting_t mode = setting_of(argc > 1 ? argv[1] : "");
     double time, theta[AXES], rate[AXES], accelerometer[3], input[AXES];
     memory_t memory;
 
     memset(&memory, 0, sizeof memory);
     while (scanf("%lf %lf %lf %lf %lf %lf %lf %lf", &time, &theta[0], &theta[1], &rate[0], &rate[1],
                  &accelerometer[0], &accelerometer[1], &accelerometer[2]) == 8) {
-        if (control(&memory, damp, time, theta, rate, accelerometer, input) != RALF_OK) {
+        if (control(&memory, mode, time, theta, rate, accelerometer, input) != RALF_OK) {
             return 1;
         }
         printf("%.17g %.17g\n", input[0], input[1]);

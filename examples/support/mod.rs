@@ -1,10 +1,12 @@
 //! What the examples share: a generated model, a controller that runs as a program of its own, and
 //! the full model in the place of the machine.
 
+use exporters::{ExportOptions, Format, Guard};
 use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description::load;
 use reducer::dynamics::excitation::{Drive, Excitation};
 use reducer::dynamics::full::{FullInstant, FullSettings, Initial, simulate};
+use reducer::dynamics::scenario;
 use reducer::pipeline;
 use reducer::sampling::MechanismModel;
 use std::cell::RefCell;
@@ -38,9 +40,22 @@ pub fn reduced(name: &str, folder: &Path) -> Result<MechanismModel, Failure> {
     if !summary.reached {
         return Err("the model misses its tolerance".into());
     }
-    let options = exporters::ExportOptions::default();
-    exporters::write_all(&model, None, folder, &options, &exporters::Guard::default())?;
+    let options = ExportOptions::default();
+    exporters::write_all(&model, None, folder, &options, &Guard::default())?;
     Ok(local)
+}
+
+/// Writes the C of a model again, with the observer that a scenario declares.
+#[allow(dead_code)] // one example has no observer
+pub fn with_observer(folder: &Path, file: &Path) -> Result<(), Failure> {
+    let model = exporters::read_model(&folder.join("model.json"))?;
+    let scenario = scenario::load(file).map_err(|_| "not a scenario")?;
+    let settings = &scenario.observer().ok_or("no observer")?.settings;
+    let plan = settings.plan(&settings.evaluator(&model)?)?;
+    let (options, guard) = (ExportOptions::default(), Guard::default());
+    let folder = folder.join("c");
+    exporters::export_with_observer(&model, Format::C, &folder, &options, &plan, &guard)?;
+    Ok(())
 }
 
 fn compile(command: &mut Command) -> Result<(), Failure> {

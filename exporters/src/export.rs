@@ -2,7 +2,7 @@
 
 use crate::fmu::{self, FmuOptions};
 use crate::{Guard, ReadError, WriteError, casadi, code, files, hdf5, history, json, mat, report};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{ObserverPlan, ReducedModel};
 use reducer::survey::Survey;
 use std::io::Read;
 use std::path::Path;
@@ -65,6 +65,34 @@ pub fn export(
         Format::Casadi => files::write_set(path, &casadi::casadi_files(model, options)?, guard),
         Format::Fmu => write_fmu(model, FmuOptions::default(), path, options, guard).map(|_| ()),
     }
+}
+
+/// Writes generated source with an observer; other formats have none.
+pub fn export_with_observer(
+    model: &ReducedModel,
+    format: Format,
+    path: &Path,
+    options: &ExportOptions,
+    observer: &ObserverPlan,
+    guard: &Guard,
+) -> Result<(), WriteError> {
+    let files = match format {
+        Format::C => code::c_files_with(model, options, Some(observer))?,
+        Format::Rust => code::rust_files_with(model, options, Some(observer))?,
+        Format::Json => return refuse_observer("json"),
+        Format::Hdf5 => return refuse_observer("hdf5"),
+        Format::Mat => return refuse_observer("mat"),
+        Format::Casadi => return refuse_observer("casadi"),
+        Format::Fmu => return refuse_observer("fmu"),
+    };
+    files::write_set(path, &files, guard)
+}
+
+fn refuse_observer(format: &'static str) -> Result<(), WriteError> {
+    Err(WriteError::NotSource {
+        option: "an observer",
+        format,
+    })
 }
 
 /// Writes an FMU; why it holds no binary if it does not.

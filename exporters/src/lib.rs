@@ -54,8 +54,8 @@ pub mod vtk;
 
 pub use error::{ReadError, WriteError};
 pub use export::{
-    ExportOptions, Format, check_all, export, model_hash, read_model, write_all, write_fmu,
-    write_report, write_without_report,
+    ExportOptions, Format, check_all, export, export_with_observer, model_hash, read_model,
+    write_all, write_fmu, write_report, write_without_report,
 };
 pub use files::{Guard, write_set};
 pub use history::read_history;

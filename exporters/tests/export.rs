@@ -66,6 +66,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "rust/src/kernel/mod.rs",
         "rust/src/kernel/model.rs",
         "rust/src/kernel/motion.rs",
+        "rust/src/kernel/moving.rs",
         "rust/src/kernel/number.rs",
         "rust/src/kernel/parameters.rs",
         "rust/src/kernel/polynomials.rs",

@@ -13,14 +13,14 @@ import meshio
 import numpy as np
 
 mesh = meshio.read(sys.argv[1])
-assert [cells.type for cells in mesh.cells] == ["line"]
+assert [cells.type for cells in mesh.cells] == ["line", "triangle"]
 def bits(values):
     assert values.dtype == np.float64 and values.shape[1:] == (3,)
     print(*values.ravel().view(np.uint64))
 bits(mesh.points)
-ends = mesh.cells[0].data
-assert np.issubdtype(ends.dtype, np.integer), ends.dtype
-print(*ends.ravel())
+for cells in mesh.cells:
+    assert np.issubdtype(cells.data.dtype, np.integer), cells.data.dtype
+    print(*cells.data.ravel())
 for name, values in mesh.point_data.items():
     print(ascii(name))
     bits(values)
@@ -47,6 +47,7 @@ fn meshio_reads_the_same_bits_and_names() {
             [1e300, 2.0, 3.0],
         ],
         lines: vec![[0, 1], [1, 2]],
+        cells: vec![(5, vec![2, 0, 1])],
         fields: vec![
             ("zB".into(), vec![[0.0; 3], [1.0, -0.5, 1e-9], [2.0; 3]]),
             (
@@ -62,6 +63,7 @@ fn meshio_reads_the_same_bits_and_names() {
     let expected = [
         bits(&mesh.nodes),
         words([0, 1, 1, 2]),
+        words([2, 0, 1]),
         "'zB'\n".into(),
         bits(&mesh.fields[0].1),
         "'a<b & \"c\" > \\'d\\' \\xe9'\n".into(),
@@ -75,6 +77,7 @@ fn text_and_numbers_are_what_the_format_asks_for() {
     let mesh = LineMesh {
         nodes: vec![[0.0; 3], [1.0, 0.0, 0.0]],
         lines: vec![[0, 1]],
+        cells: Vec::new(),
         fields: vec![("a\u{1}\n<&\"".into(), vec![[0.0; 3]; 2])],
     };
     let text = to_text(&mesh);

@@ -370,6 +370,7 @@ impl Model {
         force: bool,
     ) -> PyResult<Vec<String>> {
         let args = ExportArgs {
+            observer: None,
             model: PathBuf::new(),
             format: named::<FormatName>("format", format)?,
             output: path,

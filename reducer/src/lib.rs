@@ -79,4 +79,6 @@ pub mod scan;
 
 pub mod survey;
 
+pub mod distribution;
+
 pub mod pipeline;

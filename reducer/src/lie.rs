@@ -3,7 +3,16 @@
 //! A velocity (or small motion) is `[v; w]` in the moving frame's own axes: H' = H·hat(V)
 //! [M 2.1]. The tangent map T(d) is defined by exp(d + δ) = exp(d)·exp(T(d)δ) to first order [M 2.2].
 
+mod tangent;
+
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+use tangent::inverse_rotation_coefficient;
+pub use tangent::{
+    inverse_tangent, inverse_tangent_derivative, inverse_tangent_product_gradient,
+    inverse_tangent_second_derivative, rotation_tangent, rotation_tangent_derivative,
+    rotation_tangent_product_gradient, tangent, tangent_derivative, tangent_product_gradient,
+    tangent_second_derivative,
+};
 
 /// A velocity, small motion or force: linear part first, then angular part.
 pub type Vector6 = SVector<f64, 6>;
@@ -209,195 +218,10 @@ pub fn exp(d: &Vector6) -> Frame {
 pub fn log(h: &Frame) -> Vector6 {
     let phi = log_rotation(&h.rotation);
     // The tangent map of −φ inverts the left Jacobian that exp applies to the position.
-    let inverse = inverse_tangent(&join(&Vector3::zeros(), &(-phi)));
-    let u = inverse.fixed_view::<3, 3>(3, 3) * h.position;
+    let (value, _) = inverse_rotation_coefficient(&phi);
+    let w = skew(&phi);
+    let u = h.position - w * h.position * 0.5 + w * (w * h.position) * value;
     join(&u, &phi)
-}
-
-/// |B₂ₖ|/(2k)! for k = 1, 2, …: (x/2)·cot(x/2) = 1 − Σ bₖ x²ᵏ.
-const COTANGENT_SERIES: [f64; 10] = [
-    1.0 / 12.0,
-    1.0 / 720.0,
-    1.0 / 30240.0,
-    1.0 / 1209600.0,
-    1.0 / 47900160.0,
-    691.0 / 1307674368000.0,
-    1.0 / 74724249600.0,
-    3617.0 / 10670622842880000.0,
-    43867.0 / 5109094217170944000.0,
-    174611.0 / 802857662698291200000.0,
-];
-
-/// Coefficients α, β of T⁻¹ = I + ½ad + α ad² + β ad⁴ and their first and second derivatives with
-/// respect to the squared angle. The polynomial is the Hermite interpolation of z/(1 − e⁻ᶻ) on the
-/// spectrum of ad.
-#[derive(Default)]
-struct InverseTangentCoefficients {
-    alpha: f64,
-    beta: f64,
-    d_alpha: f64,
-    d_beta: f64,
-    dd_alpha: f64,
-    dd_beta: f64,
-}
-
-fn inverse_tangent_coefficients(angle: f64) -> InverseTangentCoefficients {
-    let w = angle * angle;
-    if w < 0.5 {
-        let mut c = InverseTangentCoefficients::default();
-        for (i, b) in COTANGENT_SERIES.iter().enumerate().rev() {
-            let k = (i + 1) as f64;
-            c.alpha = c.alpha * w + (2.0 - k) * b;
-            if i >= 1 {
-                c.beta = c.beta * w + (1.0 - k) * b;
-                c.d_alpha = c.d_alpha * w + (2.0 - k) * (k - 1.0) * b;
-            }
-            if i >= 2 {
-                c.d_beta = c.d_beta * w + (1.0 - k) * (k - 2.0) * b;
-                c.dd_alpha = c.dd_alpha * w + (2.0 - k) * (k - 1.0) * (k - 2.0) * b;
-            }
-            if i >= 3 {
-                c.dd_beta = c.dd_beta * w + (1.0 - k) * (k - 2.0) * (k - 3.0) * b;
-            }
-        }
-        return c;
-    }
-    // g = (x/2)cot(x/2) and its derivatives by the angle x; α = a/x², β = b/x⁴.
-    let c = 1.0 / (0.5 * angle).tan();
-    let square = 1.0 + c * c;
-    let g = 0.5 * angle * c;
-    let g1 = 0.5 * c - 0.25 * angle * square;
-    let g2 = square * (0.25 * angle * c - 0.5);
-    let g3 = square * (0.75 * c - 0.125 * angle * (1.0 + 3.0 * c * c));
-    let (a, a1, a2) = (
-        2.0 * (1.0 - g) + 0.5 * g1 * angle,
-        -1.5 * g1 + 0.5 * g2 * angle,
-        -g2 + 0.5 * g3 * angle,
-    );
-    let (b, b1, b2) = (
-        (1.0 - g) + 0.5 * g1 * angle,
-        -0.5 * g1 + 0.5 * g2 * angle,
-        0.5 * g3 * angle,
-    );
-    let alpha_1 = (a1 - 2.0 * a / angle) / w;
-    let alpha_2 = (a2 - 4.0 * a1 / angle + 6.0 * a / w) / w;
-    let beta_1 = (b1 - 4.0 * b / angle) / (w * w);
-    let beta_2 = (b2 - 8.0 * b1 / angle + 20.0 * b / w) / (w * w);
-    InverseTangentCoefficients {
-        alpha: a / w,
-        beta: b / (w * w),
-        d_alpha: alpha_1 / (2.0 * angle),
-        d_beta: beta_1 / (2.0 * angle),
-        dd_alpha: (alpha_2 - alpha_1 / angle) / (4.0 * w),
-        dd_beta: (beta_2 - beta_1 / angle) / (4.0 * w),
-    }
-}
-
-/// T⁻¹(d); singular at angles of 2π.
-pub fn inverse_tangent(d: &Vector6) -> Matrix6 {
-    let c = inverse_tangent_coefficients(angular(d).norm());
-    let a = adjoint_algebra(d);
-    let a2 = a * a;
-    Matrix6::identity() + a * 0.5 + a2 * c.alpha + a2 * a2 * c.beta
-}
-
-/// Derivative of [`inverse_tangent`] in a direction.
-pub fn inverse_tangent_derivative(d: &Vector6, direction: &Vector6) -> Matrix6 {
-    let phi = angular(d);
-    let c = inverse_tangent_coefficients(phi.norm());
-    let dw = 2.0 * phi.dot(&angular(direction));
-    let a = adjoint_algebra(d);
-    let e = adjoint_algebra(direction);
-    let a2 = a * a;
-    let e2 = e * a + a * e;
-    e * 0.5
-        + a2 * (c.d_alpha * dw)
-        + e2 * c.alpha
-        + a2 * a2 * (c.d_beta * dw)
-        + (e2 * a2 + a2 * e2) * c.beta
-}
-
-/// Second derivative of [`inverse_tangent`] in two directions.
-pub fn inverse_tangent_second_derivative(d: &Vector6, one: &Vector6, two: &Vector6) -> Matrix6 {
-    let phi = angular(d);
-    let c = inverse_tangent_coefficients(phi.norm());
-    let (w1, w2) = (2.0 * phi.dot(&angular(one)), 2.0 * phi.dot(&angular(two)));
-    let w12 = 2.0 * angular(one).dot(&angular(two));
-    let (a, e, f) = (
-        adjoint_algebra(d),
-        adjoint_algebra(one),
-        adjoint_algebra(two),
-    );
-    // S = ad², and its derivatives.
-    let s = a * a;
-    let (s1, s2, s12) = (e * a + a * e, f * a + a * f, e * f + f * e);
-    s * (c.dd_alpha * w1 * w2 + c.d_alpha * w12)
-        + s2 * (c.d_alpha * w1)
-        + s1 * (c.d_alpha * w2)
-        + s12 * c.alpha
-        + s * s * (c.dd_beta * w1 * w2 + c.d_beta * w12)
-        + (s2 * s + s * s2) * (c.d_beta * w1)
-        + (s1 * s + s * s1) * (c.d_beta * w2)
-        + (s12 * s + s1 * s2 + s2 * s1 + s * s12) * c.beta
-}
-
-/// Rotational block of the tangent map: angular velocity in moving axes for a rotation vector's rate.
-pub fn rotation_tangent(phi: &Vector3<f64>) -> Matrix3<f64> {
-    let (_, b, c) = sine_ratios(phi.norm());
-    let s = skew(phi);
-    Matrix3::identity() - s * b + s * s * c
-}
-
-/// T(d).
-pub fn tangent(d: &Vector6) -> Matrix6 {
-    let inverse = inverse_tangent(d);
-    let r = rotation_tangent(&angular(d));
-    let coupling = inverse.fixed_view::<3, 3>(0, 3).into_owned();
-    let mut t = Matrix6::zeros();
-    t.fixed_view_mut::<3, 3>(0, 0).copy_from(&r);
-    t.fixed_view_mut::<3, 3>(3, 3).copy_from(&r);
-    t.fixed_view_mut::<3, 3>(0, 3)
-        .copy_from(&(-(r * coupling * r)));
-    t
-}
-
-/// Derivative of [`tangent`] in a direction.
-pub fn tangent_derivative(d: &Vector6, direction: &Vector6) -> Matrix6 {
-    let t = tangent(d);
-    -(t * inverse_tangent_derivative(d, direction) * t)
-}
-
-/// Second derivative of [`tangent`] in two directions.
-pub fn tangent_second_derivative(d: &Vector6, one: &Vector6, two: &Vector6) -> Matrix6 {
-    let t = tangent(d);
-    let first = inverse_tangent_derivative(d, one) * t;
-    let second = inverse_tangent_derivative(d, two) * t;
-    t * (first * second + second * first - inverse_tangent_second_derivative(d, one, two) * t)
-}
-
-/// Gradient with respect to d of aᵀ·T⁻¹(d)·b, without forming matrices.
-pub fn inverse_tangent_product_gradient(d: &Vector6, a: &Vector6, b: &Vector6) -> Vector6 {
-    let phi = angular(d);
-    let c = inverse_tangent_coefficients(phi.norm());
-    let b1 = bracket(d, b);
-    let b2 = bracket(d, &b1);
-    let b3 = bracket(d, &b2);
-    let a1 = coadjoint(d, a);
-    let a2 = coadjoint(d, &a1);
-    let a3 = coadjoint(d, &a2);
-    // aᵀ·ad(e)·b = −(ad(b)ᵀ·a)·e for each factor of the powers of ad(d).
-    let second = coadjoint(&b1, a) + coadjoint(b, &a1);
-    let fourth = coadjoint(&b3, a) + coadjoint(&b2, &a1) + coadjoint(&b1, &a2) + coadjoint(b, &a3);
-    let by_square = c.d_alpha * a.dot(&b2) + c.d_beta * a2.dot(&b2);
-    join(&Vector3::zeros(), &(phi * (2.0 * by_square)))
-        - coadjoint(b, a) * 0.5
-        - second * c.alpha
-        - fourth * c.beta
-}
-
-/// Gradient with respect to d of aᵀ·T(d)·b, for given T(d).
-pub fn tangent_product_gradient(d: &Vector6, t: &Matrix6, a: &Vector6, b: &Vector6) -> Vector6 {
-    -inverse_tangent_product_gradient(d, &t.tr_mul(a), &(t * b))
 }
 
 #[cfg(test)]
@@ -498,6 +322,23 @@ mod tests {
                 assert!((inverse[m] - expected).abs() < 1e-12, "{d} {m}");
                 let expected = a.dot(&(tangent_derivative(&d, &e) * b));
                 assert!((direct[m] - expected).abs() < 1e-12, "{d} {m}");
+            }
+        }
+    }
+
+    #[test]
+    fn rotational_blocks_are_those_of_the_whole() {
+        let (a, b) = (Vector3::new(0.5, 1.2, -0.4), Vector3::new(-0.3, 1.1, 0.4));
+        for d in samples() {
+            let phi = angular(&d);
+            let t = tangent(&d).fixed_view::<3, 3>(3, 3).into_owned();
+            let gradient = rotation_tangent_product_gradient(&phi, &t, &a, &b);
+            for m in 0..3 {
+                let e = Vector3::ith(m, 1.0);
+                let whole = tangent_derivative(&d, &join(&Vector3::zeros(), &e));
+                let found = rotation_tangent_derivative(&phi, &e);
+                assert!((whole.fixed_view::<3, 3>(3, 3) - found).norm() < 1e-13);
+                assert!((gradient[m] - a.dot(&(found * b))).abs() < 1e-13, "{d} {m}");
             }
         }
     }

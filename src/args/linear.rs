@@ -19,7 +19,12 @@ pub struct LinearArgs {
     #[arg(long)]
     pub open: bool,
     /// Input of the zeros and the frequency response.
-    #[arg(long = "from", value_name = "NAME", requires = "to")]
+    #[arg(
+        long = "from",
+        value_name = "NAME",
+        requires = "to",
+        group = "compared"
+    )]
     pub input: Option<String>,
     /// Their output.
     #[arg(long, value_name = "NAME", requires = "input")]
@@ -27,8 +32,8 @@ pub struct LinearArgs {
     /// Lowest and highest frequency (Hz) and how many, on a logarithmic scale.
     #[arg(long, value_name = "LOW,HIGH,N", default_value = "0.1,100,200")]
     pub band: Numbers,
-    /// Adds the full model's own response, sparse and without reduction, as the check.
-    #[arg(long, requires = "input")]
+    /// Adds the full model's own response, sparse and without reduction, or its own motion, as the check.
+    #[arg(long, requires = "compared")]
     pub full: bool,
     /// Root locus: poles for multiples of this block's outputs.
     #[arg(long, value_name = "BLOCK")]
@@ -41,6 +46,26 @@ pub struct LinearArgs {
         allow_hyphen_values = true
     )]
     pub multiples: Numbers,
+    /// Small motions about the motion that this scenario prescribes, in time beside the reduced model.
+    #[arg(
+        long,
+        value_name = "SCENARIO",
+        group = "compared",
+        conflicts_with_all = ["at", "grid", "open", "locus"]
+    )]
+    pub trajectory: Option<PathBuf>,
+    /// Instants along the trajectory at which matrices are written.
+    #[arg(long, value_name = "N", default_value_t = 101, requires = "trajectory")]
+    pub instants: usize,
+    /// So many of the lowest modes of every instant carry small motions; all coordinates where absent.
+    #[arg(long, value_name = "N", requires = "trajectory")]
+    pub modes: Option<usize>,
+    /// Corrects small motions by the static answer of what the modes leave out.
+    #[arg(long, requires = "trajectory")]
+    pub mode_acceleration: bool,
+    /// Small motions feel the stiffness at rest, not what the motion adds to it.
+    #[arg(long, requires = "trajectory")]
+    pub stiffness_at_rest: bool,
     /// Where to write linear.json, linear.mat, poles.svg and bode.svg.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

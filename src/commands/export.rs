@@ -7,7 +7,8 @@ use crate::talk;
 use exporters::code::single_errors;
 use exporters::fmu::{Fmi, FmuOptions, Interface};
 use exporters::{ExportOptions, Format, Guard, WriteError};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{ObserverPlan, ReducedModel};
+use std::path::Path;
 
 /// Error of a function in single precision, relative to its largest value, that is worth a warning.
 const NOTABLE: f64 = 1e-3;
@@ -45,7 +46,12 @@ pub fn write(
         single: args.single,
         prefix: args.prefix.clone(),
     };
+    let observer = match &args.observer {
+        Some(path) => Some(observer(model, path)?),
+        None => None,
+    };
     let written = match format {
+        _ if observer.is_some() => write_observer(model, args, format, &options, observer, guard),
         Format::Fmu => export_fmu(model, args, &options, guard),
         _ => exporters::export(model, format, &args.output, &options, guard).map(|()| None),
     };
@@ -56,6 +62,33 @@ pub fn write(
         warnings.extend(rounding(&errors));
     }
     Ok(warnings)
+}
+
+/// The observer of a scenario, for a model.
+fn observer(model: &ReducedModel, path: &Path) -> Result<ObserverPlan, Failure> {
+    let scenario = super::simulate::load(path)?;
+    let Some(law) = scenario.observer() else {
+        let path = path.to_owned();
+        return Err(Failure::one(CommandError::NoObserver { path }));
+    };
+    let refused = |e| Failure::new(vec![e], scenario.sources.clone());
+    let evaluator = law.settings.evaluator(model).map_err(refused)?;
+    law.settings.plan(&evaluator).map_err(refused)
+}
+
+fn write_observer(
+    model: &ReducedModel,
+    args: &ExportArgs,
+    format: Format,
+    options: &ExportOptions,
+    observer: Option<ObserverPlan>,
+    guard: &Guard,
+) -> Result<Option<String>, WriteError> {
+    if let Some(observer) = observer {
+        let path = &args.output;
+        exporters::export_with_observer(model, format, path, options, &observer, guard)?;
+    }
+    Ok(None)
 }
 
 /// Only FMUs have a version of FMI and an interface.

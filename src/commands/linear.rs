@@ -2,6 +2,7 @@
 
 mod full;
 mod grid;
+mod trajectory;
 
 use self::grid::{Grid, Point};
 use super::{Outcome, simulate};
@@ -69,6 +70,9 @@ struct Way {
 
 /// Runs the command.
 pub fn run(args: &LinearArgs) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.trajectory {
+        return trajectory::run(args, path);
+    }
     let mut subject = subject(args)?;
     if let Some(at) = &args.at {
         let expected = subject.model.layout.n_rigid;

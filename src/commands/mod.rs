@@ -26,7 +26,8 @@ use crate::talk;
 use exporters::Guard;
 use reducer::approximation::{LocalModel, PATH};
 use reducer::description::mechanism::Mechanism;
-use reducer::description::{closest, load};
+use reducer::description::{Stores, closest, load_with};
+use reducer::finite_elements::BodyStore;
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::SampleSource;
 use serde_json::json;
@@ -68,8 +69,26 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     }
 }
 
-/// Reads a mechanism file.
+/// Folder of a reduction unless another is asked for.
+fn usual_folder(name: &str) -> PathBuf {
+    PathBuf::from(format!("{name}-reduced"))
+}
+
+/// Condensed bodies beside the samples of a folder.
+fn store_of(samples: &Path) -> BodyStore {
+    BodyStore::new(&samples.join("bodies"))
+}
+
+/// Reads a mechanism file. Condensed bodies are kept where a reduction has left its samples, if it has.
 pub fn read_mechanism(path: &Path) -> Result<Mechanism, Failure> {
+    read_mechanism_with(path, &|name| {
+        let samples = usual_folder(name).join(".samples");
+        samples.is_dir().then(|| store_of(&samples))
+    })
+}
+
+/// Reads a mechanism file, with condensed bodies where `stores` says.
+fn read_mechanism_with(path: &Path, stores: &Stores<'_>) -> Result<Mechanism, Failure> {
     if !path.exists() {
         return Err(Failure::one(CommandError::NoSuchFile {
             path: path.to_owned(),
@@ -84,7 +103,7 @@ pub fn read_mechanism(path: &Path) -> Result<Mechanism, Failure> {
             path: path.to_owned(),
         }));
     }
-    let mechanism = load(path)?;
+    let mechanism = load_with(path, stores)?;
     talk::step(&format!(
         "read {}: mechanism `{}`, {} bodies, {} joints, {} actuated",
         path.display(),

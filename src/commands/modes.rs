@@ -25,6 +25,7 @@ pub fn run(args: &ModesArgs) -> Result<Outcome, Failure> {
         let mesh = LineMesh {
             nodes: portrait.nodes.clone(),
             lines: portrait.lines.clone(),
+            cells: portrait.cells.clone(),
             fields: names
                 .iter()
                 .cloned()

@@ -5,10 +5,12 @@ use crate::args::ReduceArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::limits::Limits;
 use crate::progress::Progress;
+use crate::ranks::{self, Follows, Leads, Part, RanksError};
 use crate::talk;
 use exporters::{ExportOptions, Guard, WriteError};
 use reducer::approximation::{LargePlace, LargestCost, LocalModel, Observer, SampleDatabase};
 use reducer::description::mechanism::Mechanism;
+use reducer::distribution::{self, Leader};
 use reducer::pipeline::{self, PipelineError, Summary};
 use reducer::reduced_model::{
     BlockError, Continuity, CutShort, Evaluator, ModelLayout, ReducedModel, Workspace,
@@ -19,25 +21,68 @@ use reducer::scan::Scan;
 use reducer::survey::{Survey, survey};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-/// Runs the command.
+/// Runs the command, alone or with other processes.
 pub fn run(args: &ReduceArgs) -> Result<Outcome, Failure> {
+    match ranks::join().map_err(Failure::one)? {
+        None => lead(args, None),
+        Some(Part::Leads(part)) => lead(args, Some(&part)),
+        Some(Part::Follows(part)) => {
+            follow(args, &part);
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+/// Evaluates what the leading process sends. What is wrong with the input, that one tells.
+fn follow(args: &ReduceArgs, part: &Follows) {
+    let prepare = || {
+        super::use_threads(args.jobs.or_else(|| threads_beside(part.neighbours)))?;
+        let path = args.mechanism.as_ref();
+        let path = path.ok_or_else(|| Failure::one(CommandError::NoMechanism))?;
+        super::source_of(&super::read_mechanism(path)?)
+    };
+    match prepare() {
+        Ok(source) => distribution::follow(&part.post, Ok(&source)),
+        Err(failure) => {
+            let message = |fault: &Value| fault["message"].as_str().map(str::to_owned);
+            let first = failure.document()["faults"][0].clone();
+            let reason = message(&first).unwrap_or_default();
+            distribution::follow(&part.post, Err(reason));
+        }
+    }
+}
+
+/// Threads of one of several processes on this machine.
+fn threads_beside(neighbours: usize) -> Option<usize> {
+    let all = std::thread::available_parallelism().ok()?.get();
+    Some((all / neighbours.max(1)).max(1))
+}
+
+fn lead(args: &ReduceArgs, part: Option<&Leads>) -> Result<Outcome, Failure> {
     let Some(path) = &args.mechanism else {
         return Err(Failure::one(CommandError::NoMechanism));
     };
-    let mechanism = super::read_mechanism(path)?;
-    let folder = match &args.output {
+    let folder_of = |name: &str| match &args.output {
         Some(folder) => folder.clone(),
-        None => PathBuf::from(format!("{}-reduced", mechanism.name)),
+        None => super::usual_folder(name),
     };
-    super::use_threads(args.jobs)?;
+    let mechanism = super::read_mechanism_with(path, &|name| {
+        let samples = args.samples_dir.clone();
+        let samples = samples.unwrap_or_else(|| folder_of(name).join(".samples"));
+        (!args.fresh).then(|| super::store_of(&samples))
+    })?;
+    let folder = folder_of(&mechanism.name);
+    let beside = part.and_then(|part| threads_beside(part.neighbours));
+    super::use_threads(args.jobs.or(beside))?;
     let progress = Progress::within(Limits::new(args.memory, args.time));
-    let reduction = reduce(
+    let reduction = reduce_with(
         &mechanism,
         args,
         Some(&folder),
+        part.map(|part| &part.leader),
         &progress,
         &|said| match said {
             Said::Warning(text) => talk::warn(text),
@@ -89,6 +134,7 @@ impl Reduction {
         let layout = &self.model.layout;
         let mut document = as_json(&self.summary, layout, &self.modes(), &self.times);
         document["source_refused"] = json!(self.refused);
+        document["without_geometric_stiffness"] = json!(self.unstressed());
         document
     }
 
@@ -96,10 +142,24 @@ impl Reduction {
         let layout = &self.model.layout;
         let modes = self.modes();
         let mut text = as_text(name, folder, &self.summary, layout, &modes, &self.times);
+        let unstressed = self.unstressed();
+        if !unstressed.is_empty() {
+            let _ = writeln!(
+                text,
+                "without geometric stiffness inside, because matrices do not tell of prestress: {}",
+                unstressed.join(", ")
+            );
+        }
         if let Some(reason) = &self.refused {
             let _ = writeln!(text, "no C and no Rust were written: {reason}");
         }
         text
+    }
+
+    /// Bodies whose terms of second order are not complete.
+    fn unstressed(&self) -> Vec<String> {
+        let model = self.source.mechanism().reducer().model();
+        model.without_geometric_stiffness()
     }
 
     fn modes(&self) -> Modes<'_> {
@@ -119,6 +179,18 @@ pub fn reduce(
     observer: &dyn Observer,
     say: &dyn Fn(Said<'_>),
 ) -> Result<Reduction, Failure> {
+    reduce_with(mechanism, args, folder, None, observer, say)
+}
+
+/// The same, with samples that other processes take part in.
+fn reduce_with(
+    mechanism: &Mechanism,
+    args: &ReduceArgs,
+    folder: Option<&Path>,
+    leader: Option<&Leader>,
+    observer: &dyn Observer,
+    say: &dyn Fn(Said<'_>),
+) -> Result<Reduction, Failure> {
     let start = Instant::now();
     let guard = super::guard(&[], Some(mechanism), args.force);
     if let Some(folder) = folder {
@@ -135,11 +207,10 @@ pub fn reduce(
             "stored samples beyond 512 MB are not read and computed again; remove files of `.samples` that are no longer needed",
         ));
     }
-    if let SampleSource::Domain(model) = &source {
-        say(Said::Step("scanning"));
-        for warning in super::scan::warnings(&Scan::new(mechanism, model)) {
-            say(Said::Warning(&warning));
-        }
+    say(Said::Step("scanning"));
+    let scan = super::scan::of(mechanism, &source);
+    for warning in scan.iter().flat_map(super::scan::warnings) {
+        say(Said::Warning(&warning));
     }
     let layout = source.layout();
     say(Said::Step(&format!(
@@ -149,11 +220,23 @@ pub fn reduce(
         database.len(),
         rayon::current_num_threads()
     )));
+    let shared = match leader {
+        Some(leader) => {
+            let together = leader.gather(source.fingerprint());
+            together.map_err(|e| Failure::one(RanksError::from(e)))?;
+            Some(leader.share(&source))
+        }
+        None => None,
+    };
+    let local: &dyn LocalModel = match &shared {
+        Some(shared) => shared,
+        None => &source,
+    };
     let (model, summary) =
-        pipeline::reduce(&source, &mechanism.approximation, observer, &mut database)
+        pipeline::reduce(local, &mechanism.approximation, observer, &mut database)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     let survey = match folder {
-        Some(_) if !args.no_report => Some(surveyed(&model, &source, &summary, observer)?),
+        Some(_) if !args.no_report => Some(surveyed(&model, &source, &summary, scan, observer)?),
         _ => None,
     };
     if observer.is_given_up() {
@@ -205,12 +288,14 @@ fn surveyed(
     model: &ReducedModel,
     source: &SampleSource,
     summary: &Summary,
+    scan: Option<Scan>,
     observer: &dyn Observer,
 ) -> Result<Survey, Failure> {
     observer.phase("surveying");
     let found = survey(model, source).map_err(|e| Failure::one(CommandError::from(e)))?;
     Ok(Survey {
         history: summary.history.clone(),
+        scan,
         ..found
     })
 }
@@ -430,11 +515,19 @@ const WORTH_A_WORD: f64 = 1.5;
 /// Where the bound of the largest error takes much, and what one can do about it.
 fn largest_cost(out: &mut String, cost: &LargestCost, summary: &Summary) {
     let now = summary.stored_numbers;
+    let place = |p: &LargePlace| format!("{} at θ = {:.4?}", p.block.name(), p.theta);
+    let places: Vec<String> = cost.places.iter().map(place).collect();
+    if let Some(boxes) = cost.given_up {
+        let _ = writeln!(
+            out,
+            "the bound of the largest error is given up at {boxes} boxes, more than eight times those of the mean ({}): narrow the ranges, or set `largest = false` in [approximation]",
+            places.join("; "),
+        );
+        return;
+    }
     if (now as f64) < WORTH_A_WORD * cost.numbers as f64 {
         return;
     }
-    let place = |p: &LargePlace| format!("{} at θ = {:.4?}", p.block.name(), p.theta);
-    let places: Vec<String> = cost.places.iter().map(place).collect();
     let _ = writeln!(
         out,
         "{} of the {now} numbers keep the largest error small ({}): a range that ends before would save them, `largest = false` in [approximation] too",

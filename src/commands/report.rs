@@ -21,6 +21,7 @@ pub fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     super::allow(&guard, &path)?;
     let survey = match &mechanism {
         Some(mechanism) => Some(Survey {
+            scan: super::scan::of(mechanism, &super::source_of(mechanism)?),
             history: exporters::read_history(&model, &args.model).map_err(|error| {
                 let path = args.model.clone();
                 Failure::one(CommandError::Read { path, error })

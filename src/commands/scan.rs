@@ -3,7 +3,8 @@
 use super::{Outcome, tables};
 use crate::args::ScanArgs;
 use crate::diagnostics::{self, Failure};
-use reducer::sampling::MechanismModel;
+use reducer::description::mechanism::Mechanism;
+use reducer::sampling::{MechanismModel, SampleSource};
 use reducer::scan::{ILL_CONDITIONED, NEAR, Place, Scan};
 use serde_json::json;
 use std::fmt::Write;
@@ -26,6 +27,14 @@ pub fn run(args: &ScanArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::FellShort
     })
+}
+
+/// The map of a domain that is reduced; none where samples are taken along a path.
+pub(super) fn of(mechanism: &Mechanism, source: &SampleSource) -> Option<Scan> {
+    match source {
+        SampleSource::Domain(model) => Some(Scan::new(mechanism, model)),
+        SampleSource::Path(_) => None,
+    }
 }
 
 /// A quick look before a reduction: what is to be told of it; nothing is changed.

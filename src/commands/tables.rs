@@ -1,7 +1,8 @@
 //! Numbers and regions as readable text.
 
+use reducer::dynamics::comparison::Difference;
 use reducer::pipeline::ShortBox;
-use reducer::reduced_model::{LargestError, MissingRegion, ModelLayout};
+use reducer::reduced_model::{LargestError, MissingRegion, ModelLayout, readable};
 use reducer::reduction::ModeChoice;
 use reducer::sampling::UnrepresentedModes;
 use serde_json::{Map, Value, json};
@@ -246,6 +247,21 @@ pub fn mode_choice(choice: &ModeChoice) -> Value {
         "gap": choice.gap,
         "reason": choice.to_string(),
     })
+}
+
+/// One line per output and force of two runs that were compared.
+pub fn differences(out: &mut String, list: &[Difference]) {
+    for d in list {
+        let _ = writeln!(
+            out,
+            "  {:<22} {:>9.4} % {:>8.4} %  {:>10} {}",
+            d.name,
+            100.0 * d.max,
+            100.0 * d.rms,
+            readable(d.peak),
+            d.unit
+        );
+    }
 }
 
 #[cfg(test)]

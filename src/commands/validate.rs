@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::args::ValidateArgs;
 use crate::diagnostics::{self, CommandError, Failure};
-use reducer::description::mechanism::{BodyKind, Mechanism};
+use reducer::description::mechanism::{BodyKind, Coordinate, Drive, JointKind, Mechanism};
 use reducer::reduction::{HomeShift, ModeChoice};
 use reducer::sampling::{self, SamplingError};
 use serde_json::{Value, json};
@@ -131,6 +131,16 @@ const SLENDERNESS: std::ops::Range<f64> = 3.0..1000.0;
 /// Lowest frequencies of machines, from cranes to small stiff ones (Hz).
 const LOWEST: std::ops::Range<f64> = 0.05..20_000.0;
 
+/// Turns of a hinge beyond which degrees were probably meant.
+const MOST_TURNS: f64 = 10.0;
+
+fn is_angle(mechanism: &Mechanism, coordinate: &Coordinate) -> bool {
+    match coordinate.drive {
+        Drive::Joint(id) => mechanism.joints[id.0].kind == JointKind::Hinge,
+        Drive::Distance(..) => false,
+    }
+}
+
 /// What is far from the usual, as after a mistake of units.
 fn remarks(mechanism: &Mechanism, built: &Built) -> Vec<String> {
     let mut out = Vec::new();
@@ -156,6 +166,24 @@ fn remarks(mechanism: &Mechanism, built: &Built) -> Vec<String> {
                 number(ratio)
             ));
         }
+    }
+    for coordinate in &mechanism.coordinates {
+        let turns = (coordinate.upper - coordinate.lower) / std::f64::consts::TAU;
+        if turns.is_finite() && turns > MOST_TURNS && is_angle(mechanism, coordinate) {
+            out.push(format!(
+                "coordinate `{}` has a range of {} turns: numbers without a unit are rad, degrees are written \"90 deg\"",
+                coordinate.name,
+                number(turns)
+            ));
+        }
+    }
+    // Only the rotor is on the motor's side of a stiffness.
+    let bare = |c: &&Coordinate| c.stiffness.is_some() && c.rotor_inertia == 0.0;
+    for coordinate in mechanism.coordinates.iter().filter(bare) {
+        out.push(format!(
+            "coordinate `{}` has a stiffness and no inertia on the motor's side, so that its mass is zero: give `rotor_inertia`",
+            coordinate.name
+        ));
     }
     if let Some(hz) = built.lowest_hz.filter(|hz| !LOWEST.contains(hz)) {
         out.push(format!(

@@ -2,6 +2,7 @@
 
 mod casadi;
 mod linear;
+mod observer;
 #[path = "../../exporters/tests/support/tools.rs"]
 mod tools;
 

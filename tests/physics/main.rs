@@ -4,6 +4,7 @@ mod beams;
 mod default_modes;
 mod flexible;
 mod forces;
+mod free;
 mod gauges;
 mod identities;
 mod invariance;

@@ -203,7 +203,8 @@ fn a_coordinate_that_turns_is_continuous() {
         model["layout"]["domain"]["periodic"],
         Value::from(vec![true])
     );
-    assert_eq!(model["continuity"]["class"], "continuous");
+    assert_eq!(model["continuity"]["class"], "smooth");
+    assert_eq!(model["functions"], Value::from(vec!["waves"]));
 }
 
 /// With three modes one is missing near the alignment, and the summary says how many would do.

@@ -6,7 +6,7 @@ use crate::tools::{NO_CONTRACTION, WARNINGS, compilers};
 use std::path::Path;
 use std::process::Command;
 
-fn self_test(folder: &Path, name: &str) {
+pub fn self_test(folder: &Path, name: &str) {
     let main = folder.join("main.c");
     std::fs::write(
         &main,

@@ -96,6 +96,63 @@ fn a_crane_lifts_its_hook() {
     assert!(gap < 0.01, "{modes:?} {rope}");
 }
 
+/// Both links of a spatial four-bar keep their lengths.
+#[test]
+fn a_spatial_linkage_keeps_its_lengths() {
+    let places = ["-0.9", "0.2", "0.95"];
+    for (document, theta) in at("rssr", &places).iter().zip([-0.9_f64, 0.2, 0.95]) {
+        let [x, y, z] = position(document, "tip");
+        let pin = [0.08 * theta.cos(), 0.08 * theta.sin()];
+        let coupler = f64::sqrt((x - pin[0]).powi(2) + (y - pin[1]).powi(2) + z * z);
+        let drawn = f64::sqrt(0.17 * 0.17 + 0.1 * 0.1 + 0.2 * 0.2);
+        assert_near(coupler, drawn, 1e-3);
+        assert_near(f64::hypot(y - 0.1, z), 0.2, 1e-3);
+        assert_near(x, 0.25, 1e-3);
+    }
+}
+
+/// The ram is where the rod of an offset crank reaches the guide, all the way round.
+#[test]
+fn a_press_goes_all_the_way_round() {
+    let places = ["0.5", "3.0", "6.0"];
+    let (crank, offset) = (0.06, 0.025);
+    for (document, turn) in at("offset_press", &places).iter().zip([0.5_f64, 3.0, 6.0]) {
+        let pin = [-crank * turn.sin(), crank * turn.cos()];
+        let reach = f64::sqrt(offset * offset + 0.3 * 0.3 - (offset - pin[0]).powi(2));
+        let [x, y, _] = position(document, "ram");
+        assert_near(x, offset, 1e-3);
+        assert_near(y, pin[1] - reach, 1e-3);
+    }
+}
+
+/// The inertia about the waist with all arms stretched: trunk, four rods by Steiner, payload.
+#[test]
+fn a_tree_of_bodies_turns_with_all_of_its_inertia() {
+    let document = &at("torso", &["0,0,0,0"])[0];
+    let rod = |mass: f64, from: f64| {
+        let middle = from + 0.2;
+        mass * (0.4 * 0.4 / 12.0 + middle * middle + 0.2 * 0.2)
+    };
+    let expected = 0.4 + 2.0 * (rod(2.0, 0.0) + rod(1.0, 0.4)) + 2.0 * (0.8 * 0.8 + 0.2 * 0.2);
+    assert_eq!(document["coordinates"][2], "waist");
+    let found = document["mass"][2][2].as_f64().expect("a number");
+    assert_near(found, expected, 1e-12 * expected);
+}
+
+/// With motors held the head swings on its belt, and motors move their rotors too.
+#[test]
+fn an_h_bot_swings_on_its_belts() {
+    let document = &at("h_bot", &["0.1,0.05"])[0];
+    let swing = (2e5_f64 / 1.5).sqrt() / std::f64::consts::TAU;
+    let lowest = document["frequencies_hz"][0].as_f64().expect("a number");
+    assert_near(lowest, swing, 1e-3 * swing);
+    let bridge = 2700.0 * 0.8 * (0.04 * 0.04 - 0.036 * 0.036);
+    let rotor = 2e-4 / (0.02 * 0.02);
+    let mass = |k: usize| document["mass"][k][k].as_f64().expect("a number");
+    assert_near(mass(0), rotor + 1.5, 1e-6);
+    assert_near(mass(1), rotor + 1.5 + bridge, 1e-6);
+}
+
 #[test]
 fn without_a_report_there_is_none_and_an_earlier_one_goes() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,7 +1,9 @@
 //! The whole pipeline through the command line: what it promises, on the mechanisms of `data/`.
 
 mod accuracy;
+mod bodies;
 mod coverage;
+mod elastic;
 mod energy;
 #[path = "../support/energy.rs"]
 mod energy_drift;

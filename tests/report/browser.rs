@@ -48,6 +48,8 @@ pub struct Findings {
     pub without_name: Vec<String>,
     /// Blocks of coefficients with a plot of their error.
     pub blocks_with_errors: Vec<String>,
+    /// Configurations that the map of the domain shows.
+    pub domain_marks: usize,
     /// Largest distance between outputs of the mechanism as the page closes it and of the full
     /// model (m); none without a full model.
     pub closure_error: Option<f64>,

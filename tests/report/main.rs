@@ -80,7 +80,7 @@ fn visit(browser: &Browser, name: &str, html: &str) -> Vec<Findings> {
         .collect()
 }
 
-fn check(name: &str, n_sliders: usize, n_modes: usize, blocks: &[&str]) {
+fn check(name: &str, n_sliders: usize, n_modes: usize, n_marks: usize, blocks: &[&str]) {
     let Some(browser) = Browser::find() else {
         return;
     };
@@ -88,6 +88,8 @@ fn check(name: &str, n_sliders: usize, n_modes: usize, blocks: &[&str]) {
     for found in visit(&browser, name, &page(folder.path())) {
         assert_eq!(found.sliders.len(), n_sliders, "{name}");
         assert_eq!(found.modes.len(), n_modes, "{name}");
+        // A plane of its grid, all of a line, or all scattered places.
+        assert_eq!(found.domain_marks, n_marks, "{name}");
         assert_eq!(found.blocks_with_errors, blocks, "{name}");
         // The page closes the loops itself; positions to compare with are in single precision.
         let gap = found.closure_error.expect("a full model");
@@ -101,6 +103,7 @@ fn the_orthoglide_moves_on_its_three_rails() {
         "orthoglide",
         3,
         3,
+        25,
         &["mass", "gyroscopic", "gravity", "outputs"],
     );
 }
@@ -108,7 +111,7 @@ fn the_orthoglide_moves_on_its_three_rails() {
 #[test]
 fn the_four_bar_swings_and_vibrates() {
     let blocks = ["mass", "stiffness", "gyroscopic", "gravity", "outputs"];
-    check("four_bar", 1, 7, &blocks);
+    check("four_bar", 1, 7, 65, &blocks);
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn the_hexapod_has_six_sliders_and_twelve_modes() {
         "damping",
         "outputs",
     ];
-    check("hexapod", 6, 12, &blocks);
+    check("hexapod", 6, 12, 160, &blocks);
 }
 
 #[test]

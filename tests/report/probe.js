@@ -2,7 +2,7 @@
 // Uses the page in the frame as a reader would, and writes down what it saw.
 const findings = {
   problems: [], width: 0, content_width: 0, requests: 0, charts: 0, empty_charts: [], sliders: [], modes: [],
-  turned_by_key: false, without_name: [], blocks_with_errors: [], closure_error: null, says_what_is_missing: false, trouble: "",
+  turned_by_key: false, without_name: [], blocks_with_errors: [], domain_marks: 0, closure_error: null, says_what_is_missing: false, trouble: "",
 };
 const frame = document.getElementById("page");
 
@@ -83,6 +83,7 @@ async function probe() {
     ...all("svg.chart, canvas").filter((e) => !e.getAttribute("aria-label")),
     ...all("input, select").filter((e) => e.labels.length === 0),
   ].map((e) => e.outerHTML.slice(0, 80));
+  findings.domain_marks = all("#domain-map .tile, #domain-map circle").length;
   findings.blocks_with_errors = all(".block").filter((b) => b.querySelector("figure.error .curve")).map((b) => b.dataset.block);
   const script = page.document.createElement("script");
   script.textContent = `${closureError}; window.closureError = closureError();`;

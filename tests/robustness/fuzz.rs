@@ -37,7 +37,7 @@ const NUMBERS: [&str; 14] = [
     "1e-20", "2",
 ];
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "fixed",
     "hinge",
     "prismatic",
@@ -46,6 +46,7 @@ const KINDS: [&str; 8] = [
     "spherical",
     "planar",
     "translation",
+    "free",
 ];
 
 fn change() -> impl Strategy<Value = Change> {

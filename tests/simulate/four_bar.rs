@@ -51,17 +51,25 @@ fn a_coupler_of_finite_elements_moves_like_one_of_beams() {
         "DATA/reference/superelements/four_bar.toml",
     );
     let (_folder, path) = scenario_file("solid.toml", &text);
-    let (_, solid) = full_record(&path);
+    let (scenario, solid) = full_record(&path);
     let found = compare(&full_run().1, &solid);
     for group in ["deflection_B", "force.theta"] {
         let difference = found.iter().find(|d| d.name == group).unwrap().max;
         assert!(difference < 1e-3, "{group}: {difference:e}");
         assert!(difference > 0.0, "{group}: two different models");
     }
+    // Its reduced model follows it as that of beams does.
+    let model = reduce_mechanism(&scenario.mechanism);
+    let found = compare(&solid, &reduced_record(&scenario, &model));
+    for group in ["deflection_B", "force.theta"] {
+        let difference = found.iter().find(|d| d.name == group).unwrap().max;
+        println!("solid coupler, {group}: {:.3} %", 100.0 * difference);
+        assert!(difference < 0.015, "{group}: {difference:e}");
+    }
 }
 
-fn differences(model: &ReducedModel) -> Vec<Difference> {
-    let (scenario, full) = full_run();
+/// The reduced model of a scenario in time.
+fn reduced_record(scenario: &Scenario, model: &ReducedModel) -> Record {
     let evaluator = Evaluator::new(model).unwrap();
     let mut record = Record::reduced(scenario, &[]);
     reduced::simulate(
@@ -75,7 +83,12 @@ fn differences(model: &ReducedModel) -> Vec<Difference> {
         },
     )
     .unwrap();
-    compare(full, &record)
+    record
+}
+
+fn differences(model: &ReducedModel) -> Vec<Difference> {
+    let (scenario, full) = full_run();
+    compare(full, &reduced_record(scenario, model))
 }
 
 /// Largest differences of the deflection of B and of the torque, in parts of their peaks.

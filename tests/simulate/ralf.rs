@@ -116,3 +116,47 @@ fn poles_with_the_static_observer_are_those_of_the_ideal_law() {
         }
     }
 }
+
+/// Round a square of configurations under both loops.
+#[test]
+fn both_models_go_round_a_square() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = std::fs::canonicalize("data/scenarios/ralf_square.toml").unwrap();
+    let arguments = ["simulate", scenario.to_str().unwrap(), "-o", "out"];
+    let output = reduce_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    let out = folder.path().join("out");
+    let (full, reduced) = (
+        deflections(&out, "full.csv"),
+        deflections(&out, "reduced.csv"),
+    );
+    let (difference, change) = difference_and_change(&full, &reduced);
+    println!("{difference:.2e} m of {change:.2e} m");
+    assert!(difference < 0.02 * change, "{difference} {change}");
+}
+
+/// det(M^δθᵀM^δθ) [T 6.19] over the workspace: where it vanishes, no motion of the cylinders damps the modes.
+#[test]
+fn inertial_damping_is_possible_in_the_whole_workspace() {
+    let mechanism = reducer::description::load(Path::new("data/ralf.toml")).unwrap();
+    let model = crate::support::reduce_mechanism(&mechanism);
+    let evaluator = reducer::reduced_model::Evaluator::new(&model).unwrap();
+    let mut work = reducer::reduced_model::Workspace::default();
+    let mut index = |a: f64, b: f64| {
+        let mass = evaluator.document(&[a, b], &mut work).unwrap().mass;
+        (mass[2][0] * mass[3][1] - mass[2][1] * mass[3][0]).powi(2)
+    };
+    let home = index(0.0, 0.0);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for i in 0..=20 {
+        for j in 0..=20 {
+            let here = index(
+                -0.15 + 0.3 * f64::from(i) / 20.0,
+                -0.15 + 0.24 * f64::from(j) / 20.0,
+            );
+            (least, most) = (least.min(here), most.max(here));
+        }
+    }
+    println!("home {home:.4e}, {least:.4e} to {most:.4e}");
+    assert!(least > 0.2 * home, "{least} {home}");
+}

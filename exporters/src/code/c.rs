@@ -8,7 +8,7 @@ use super::printer::Printer;
 use super::reserved::target;
 use crate::{ExportOptions, WriteError};
 use minijinja::{Value, context};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{ObserverPlan, ReducedModel};
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("header.h", include_str!("../../templates/c/header.h.j2")),
@@ -18,6 +18,11 @@ const TEMPLATES: &[(&str, &str)] = &[
     (
         "polynomials.c",
         include_str!("../../templates/c/polynomials.c.j2"),
+    ),
+    ("moving.c", include_str!("../../templates/c/moving.c.j2")),
+    (
+        "motion_forces.c",
+        include_str!("../../templates/c/motion_forces.c.j2"),
     ),
     ("entries.c", include_str!("../../templates/c/entries.c.j2")),
     (
@@ -39,7 +44,27 @@ const TEMPLATES: &[(&str, &str)] = &[
         "linearize.c",
         include_str!("../../templates/c/linearize.c.j2"),
     ),
+    (
+        "feedforward.c",
+        include_str!("../../templates/c/feedforward.c.j2"),
+    ),
     ("api.c", include_str!("../../templates/c/api.c.j2")),
+    (
+        "observer.c",
+        include_str!("../../templates/c/observer.c.j2"),
+    ),
+    (
+        "observer.h",
+        include_str!("../../templates/c/observer.h.j2"),
+    ),
+    (
+        "observer_tables.h",
+        include_str!("../../templates/c/observer_tables.h.j2"),
+    ),
+    (
+        "observer_test.c",
+        include_str!("../../templates/c/observer_test.c.j2"),
+    ),
     (
         "selftest.c",
         include_str!("../../templates/c/selftest.c.j2"),
@@ -100,7 +125,7 @@ const FUNCTIONS: &[(&str, &str, &str, &str)] = &[
         "feedforward",
         "const @_real theta[], const @_real rate[], const @_real accel[],\n    @_real force[], @_real modal[]",
         "theta, rate, accel, force, modal",
-        "Actuator forces (N_RIGID) along a motion of theta, and the modal coordinates (N_MODAL) that follow\n   it quasi-statically: the modal rows of the equations hold without modal rates, to 1e-6 of the\n   deflection (1e-4 in single precision), or the status is 2, as it may be where rates come near the\n   lowest natural frequency.",
+        "Actuator forces (N_RIGID) along a motion of theta, and the modal coordinates (N_MODAL) that follow\n   it quasi-statically: the modal rows of the equations hold without modal rates, to 1e-6 of the\n   deflection (1e-4 in single precision), or the status is 2, as it is where motion and loads take away\n   the stiffness.",
     ),
     (
         "step",
@@ -130,7 +155,16 @@ pub(crate) fn c_names(prefix: &str) -> Vec<String> {
 
 /// The folder of C source: header, source and its tables, self-test, example, CMake file and README.
 pub fn c_files(model: &ReducedModel, options: &ExportOptions) -> Result<SourceFiles, WriteError> {
-    let (prefix, facts, _) = c_values(model, options)?;
+    c_files_with(model, options, None)
+}
+
+/// The same with an observer.
+pub fn c_files_with(
+    model: &ReducedModel,
+    options: &ExportOptions,
+    observer: Option<&ObserverPlan>,
+) -> Result<SourceFiles, WriteError> {
+    let (prefix, facts, _) = c_values_with(model, options, observer)?;
     named(&prefix)
         .into_iter()
         .map(|(name, template)| Ok((name, render(TEMPLATES, template, &facts, &prefix)?)))
@@ -142,13 +176,26 @@ pub(crate) fn c_values(
     model: &ReducedModel,
     options: &ExportOptions,
 ) -> Result<(String, Value, f64), WriteError> {
+    c_values_with(model, options, None)
+}
+
+fn c_values_with(
+    model: &ReducedModel,
+    options: &ExportOptions,
+    observer: Option<&ObserverPlan>,
+) -> Result<(String, Value, f64), WriteError> {
     let plan = code_plan(model)?;
     let prefix = prefix(&model.layout.name, options)?;
     let text = Printer {
         single: options.single,
         suffix: "f",
     };
-    let (shared, fastest) = facts(model, &plan, &prefix, text, &Costs::new(&plan))?;
+    let costs = Costs::observed(&plan, observer);
+    let (shared, fastest) = facts(model, &plan, &prefix, text, &costs)?;
+    let observer = match observer {
+        Some(observer) => Some(super::observer::facts(model, observer, text)?),
+        None => None,
+    };
     let functions: Vec<Value> = FUNCTIONS
         .iter()
         .filter(|f| f.0 != "outputs" || plan.n_outputs > 0)
@@ -163,6 +210,7 @@ pub(crate) fn c_values(
     };
     let facts = context! {
         functions,
+        observer,
         target => target(&prefix),
         real,
         sqrt => root,

@@ -2,7 +2,7 @@
 
 use kernel::Finder;
 use reducer::reduced_model::plan::Plan;
-use reducer::reduced_model::{CallCost, call_costs};
+use reducer::reduced_model::{CallCost, ObserverPlan, call_costs};
 
 /// Operations and memory of all functions, without parameters and with all of them.
 pub(super) struct Costs {
@@ -16,6 +16,17 @@ impl Costs {
             without: call_costs(plan, false),
             with: call_costs(plan, true),
         }
+    }
+
+    /// The same with the functions of an observer.
+    pub fn observed(plan: &Plan, observer: Option<&ObserverPlan>) -> Self {
+        let mut all = Self::new(plan);
+        if let Some(observer) = observer {
+            let [without, with] = super::observer::costs(plan, observer);
+            all.without.extend(without);
+            all.with.extend(with);
+        }
+        all
     }
 
     /// A line per function.
@@ -51,6 +62,9 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
                 + if t.gradients { t.places.len() * 8 } else { 0 }
                 + t.lists.len() * 12
                 + t.products.len() * 4
+                + t.moving.rows.len() * 8
+                + t.moving.terms.len() * 2
+                + t.moving.lists.len() * 4
         })
         .sum();
     let n_tables = plan.tables().count();

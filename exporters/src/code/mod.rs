@@ -9,6 +9,7 @@ mod cost;
 mod facts;
 mod groups;
 mod literal;
+mod observer;
 mod printer;
 mod reserved;
 mod rust;
@@ -16,12 +17,12 @@ mod samples;
 mod single;
 mod stable;
 
-pub use c::c_files;
 pub(crate) use c::{ALONG, c_names, c_values};
+pub use c::{c_files, c_files_with};
 pub(crate) use facts::{prefix, render};
 pub(crate) use literal::{identifier, plain};
-pub use rust::rust_files;
 pub(crate) use rust::rust_names;
+pub use rust::{rust_files, rust_files_with};
 
 use crate::{ExportOptions, WriteError};
 use reducer::reduced_model::ReducedModel;

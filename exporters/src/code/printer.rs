@@ -92,7 +92,9 @@ impl Printer {
         numbers
             .map(|(i, b)| {
                 let place = |t: &PlanTable| match t.gradients {
-                    true => vec![t.degree(i)],
+                    true => std::iter::once(t.degree(i))
+                        .chain(t.moving.lists.get(i).copied())
+                        .collect(),
                     false => t.places[i].to_vec(),
                 };
                 let places: Vec<u32> = plan.tables().flat_map(place).collect();
@@ -127,7 +129,8 @@ impl Printer {
             }
         });
         let width = match t.gradients {
-            true => t.lanes,
+            true if t.lanes > 1 => t.lanes,
+            true => 6,
             false if t.columns <= 8 => t.columns,
             false => 6,
         };
@@ -154,6 +157,10 @@ impl Printer {
             places => lines(t.places.iter().map(|p| braces(p))),
             n_runs => t.runs.len() / stride,
             runs => lines(t.runs.chunks_exact(stride).map(run)),
+            moving => !t.moving.lists.is_empty(),
+            moving_rows => lines(t.moving.rows.iter().map(|r| braces(r))),
+            n_moving_terms => t.moving.terms.len(),
+            moving_terms => lines(t.moving.terms.chunks(16).map(join)),
             n_coefficients => t.coefficients.len(),
             coefficients => self.rows(&t.coefficients, width)?,
         })

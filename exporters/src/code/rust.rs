@@ -8,14 +8,18 @@ use super::printer::Printer;
 use crate::{ExportOptions, WriteError};
 use kernel::{Finder, Group};
 use minijinja::{Value, context};
-use reducer::reduced_model::ReducedModel;
 use reducer::reduced_model::plan::{Plan, PlanTable};
+use reducer::reduced_model::{ObserverPlan, ReducedModel};
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("lib.rs", include_str!("../../templates/rust/lib.rs.j2")),
     (
         "tables.rs",
         include_str!("../../templates/rust/tables.rs.j2"),
+    ),
+    (
+        "observer.rs",
+        include_str!("../../templates/rust/observer.rs.j2"),
     ),
     (
         "kernel.rs",
@@ -115,13 +119,22 @@ pub fn rust_files(
     model: &ReducedModel,
     options: &ExportOptions,
 ) -> Result<SourceFiles, WriteError> {
+    rust_files_with(model, options, None)
+}
+
+/// The same with an observer.
+pub fn rust_files_with(
+    model: &ReducedModel,
+    options: &ExportOptions,
+    observer: Option<&ObserverPlan>,
+) -> Result<SourceFiles, WriteError> {
     let plan = code_plan(model)?;
     let prefix = prefix(&model.layout.name, options)?;
     let text = Printer {
         single: options.single,
         suffix: "",
     };
-    let costs = Costs::new(&plan);
+    let costs = Costs::observed(&plan, observer);
     let (shared, _) = facts(model, &plan, &prefix, text, &costs)?;
     let functions: Vec<Value> = FUNCTIONS
         .iter()
@@ -130,24 +143,38 @@ pub fn rust_files(
             context! { name, upper => name.to_ascii_uppercase(), arguments, call, comment }
         })
         .collect();
-    let modules: Vec<&str> = kernel::SOURCE
-        .iter()
+    let more = if observer.is_some() {
+        kernel::OBSERVER_SOURCE
+    } else {
+        &[]
+    };
+    let source = || kernel::SOURCE.iter().chain(more);
+    let observer = match observer {
+        Some(observer) => Some(super::observer::facts(model, observer, text)?),
+        None => None,
+    };
+    let modules: Vec<&str> = source()
         .filter_map(|(file, _)| file.strip_suffix(".rs"))
         .collect();
     let facts = context! {
         functions,
         modules,
+        observer => observer.clone(),
         real => if options.single { "f32" } else { "f64" },
         // A crate's name must not be a keyword.
         crate_name => format!("{}_model", prefix.to_ascii_lowercase()),
         code => table_facts(&plan, text, &costs)?,
         ..shared
     };
-    let own = NAMED.into_iter().map(|(name, template)| {
-        let bytes = render(TEMPLATES, template, &facts, &prefix)?;
-        Ok((name.to_owned(), bytes))
-    });
-    let kernel = kernel::SOURCE.iter().map(|(name, source)| {
+    let with_observer = observer.map(|_| ("src/observer.rs", "observer.rs"));
+    let own = NAMED
+        .into_iter()
+        .chain(with_observer)
+        .map(|(name, template)| {
+            let bytes = render(TEMPLATES, template, &facts, &prefix)?;
+            Ok((name.to_owned(), bytes))
+        });
+    let kernel = source().map(|(name, source)| {
         let bytes = format!("// SPDX-License-Identifier: 0BSD\n{source}").into_bytes();
         Ok((format!("src/kernel/{name}"), bytes))
     });
@@ -265,6 +292,12 @@ fn table(text: Printer, name: &str, t: &PlanTable) -> Result<Value, WriteError> 
         products => arrays(&t.products),
         n_constants => t.constants.len(),
         constants => text.rows(&t.constants, 6)?,
+        n_moving_lists => t.moving.lists.len(),
+        moving_lists => numbers(&t.moving.lists),
+        n_moving_rows => t.moving.rows.len(),
+        moving_rows => arrays(&t.moving.rows),
+        n_moving_terms => t.moving.terms.len(),
+        moving_terms => numbers(&t.moving.terms),
         n_coefficients => t.coefficients.len(),
         coefficients => text.rows(&t.coefficients, 8)?,
     })

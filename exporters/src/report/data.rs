@@ -1,6 +1,7 @@
 //! What the page's scripts draw, as one JSON document.
 
 use super::curves::{Block, LineSpec, ReducedLine, block_curves, coordinate_label};
+use super::domain;
 use super::numbers::packed;
 use crate::WriteError;
 use kernel::Group;
@@ -48,6 +49,7 @@ pub(super) fn gather(
         "skeleton": survey.map(|s| &s.skeleton),
         "path": survey.map(|s| &s.path),
         "shapes": survey.map(|s| shapes(&s.shapes)),
+        "scan": survey.and_then(|s| s.scan.as_ref()).map(|scan| domain::data(model, scan)),
         "history": survey.map_or(Vec::new(), |s| s.history.iter().map(round_facts).collect()),
     }))
 }

@@ -5,6 +5,7 @@
 
 mod curves;
 mod data;
+mod domain;
 mod numbers;
 mod page;
 mod units;

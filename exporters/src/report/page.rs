@@ -1,6 +1,7 @@
 //! The page: text, tables and the scripts that draw the rest.
 
 use super::data::degree;
+use super::domain;
 use crate::code::code_figures;
 use crate::{WriteError, model_hash};
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -11,7 +12,7 @@ use reducer::survey::Survey;
 
 const PAGE: &str = include_str!("../../templates/report/page.html.j2");
 const STYLE: &str = include_str!("../../templates/report/style.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../../templates/report/data.js"),
     include_str!("../../templates/report/kinematics.js"),
     include_str!("../../templates/report/motion.js"),
@@ -20,6 +21,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../../templates/report/charts.js"),
     include_str!("../../templates/report/plots.js"),
     include_str!("../../templates/report/history.js"),
+    include_str!("../../templates/report/domain.js"),
     include_str!("../../templates/report/boxes.js"),
 ];
 
@@ -54,7 +56,9 @@ pub(super) fn render(
         script => SCRIPTS.concat(),
         data,
         has_full => survey.is_some(),
+        scan => survey.and_then(|s| s.scan.as_ref()).map(|scan| domain::facts(model, scan)),
         has_history => survey.is_some_and(|s| !s.history.is_empty()),
+        unstressed => survey.map(|s| s.skeleton.without_geometric_stiffness.clone()),
         has_path => survey.is_some_and(|s| !s.path.is_empty()),
         ..facts(model)?
     };
@@ -204,7 +208,8 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
 /// What a reader should know before the good news.
 fn doubts(large: Option<(&str, f64)>, costly: Option<usize>) -> Vec<String> {
     let error = large.map(|(block, error)| {
-        let most = percent(error);
+        // The sign stays with its number.
+        let most = percent(error).replace(' ', "\u{a0}");
         format!("the largest error found, of {block}, is {most}")
     });
     let cost = costly.map(|count| {

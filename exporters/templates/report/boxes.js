@@ -101,6 +101,7 @@ function boxSlice(measure, [a, b], point, width) {
 const view = viewer();
 frequencyPlots(view);
 coefficientPlots();
+domainMap(view);
 boxPlots(view);
 historyPlots();
 let known = document.body.clientWidth;

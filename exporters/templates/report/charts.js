@@ -2,7 +2,8 @@
 // Line charts as SVG, drawn for the width they have.
 const CURVES = ["curve-1", "curve-2", "curve-3", "curve-4", "curve-5", "curve-6"];
 
-function range(values, logarithmic) {
+// `least` is the least span in parts of the largest value: less would show errors within tolerance as if they were shapes.
+function range(values, logarithmic, least = 1e-9) {
   let [low, high] = [Infinity, -Infinity];
   for (const v of values) {
     if (!Number.isFinite(v) || (logarithmic && v <= 0)) continue;
@@ -15,10 +16,10 @@ function range(values, logarithmic) {
     const last = Math.ceil(Math.log10(high));
     return [10 ** Math.min(last - 1, Math.max(last - 8, Math.floor(Math.log10(low)))), 10 ** last];
   }
-  if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
-    const half = Math.abs(high) / 2 || 0.5;
-    return [low - half, high + half];
-  }
+  const large = Math.max(Math.abs(low), Math.abs(high));
+  if (high - low <= 1e-9 * large) return [low - (large / 2 || 0.5), high + (large / 2 || 0.5)];
+  const missing = Math.max(0, least * large - (high - low)) / 2;
+  [low, high] = [low - missing, high + missing];
   return [low, high];
 }
 
@@ -51,7 +52,7 @@ function superscript(exponent) {
 function lineChart(chart) {
   const { width, height, series, logarithmic = false, references = [] } = chart;
   const xs = range(series.flatMap((s) => Array.from(s.x)));
-  let ys = range([...series.flatMap((s) => Array.from(s.y)), ...references.map((r) => r[1])], logarithmic);
+  let ys = range([...series.flatMap((s) => Array.from(s.y)), ...references.map((r) => r[1])], logarithmic, 0.02);
   if (!logarithmic) ys = [ys[0] - 0.06 * (ys[1] - ys[0]), ys[1] + 0.06 * (ys[1] - ys[0])];
   const up = ticks(ys, height < 180 ? 4 : 5, logarithmic);
   const left = 16 + (chart.y ? 16 : 0) + 6.6 * Math.max(2, ...up.map((t) => t[1].length));

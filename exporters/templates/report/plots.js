@@ -17,8 +17,22 @@ function measured(l) {
   return Array.from(unpack(line.parts), (part) => from + (to - from) * part);
 }
 
-function lineChoice(onchange) {
-  return DATA.lines.length > 1 ? choice("Along", DATA.lines.map((l) => l.label), onchange) : "";
+function lineChoice(onchange, start = 0) {
+  if (DATA.lines.length < 2) return "";
+  const label = choice("Along", DATA.lines.map((l) => l.label), onchange);
+  label.querySelector("select").selectedIndex = start;
+  return label;
+}
+
+// The line along which most entries vary: about its first axis an arm turns as a whole, and nothing does.
+function liveliest() {
+  const varies = (values) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return high - low > 1e-6 * Math.max(Math.abs(low), Math.abs(high));
+  };
+  const entries = DATA.blocks.flatMap((block) => block.entries);
+  const counts = DATA.lines.map((_, l) => entries.filter((entry) => varies(unpack(entry.reduced[l]))).length);
+  return counts.indexOf(Math.max(...counts));
 }
 
 function legend(...entries) {
@@ -98,9 +112,9 @@ function unrepresented(l) {
 function coefficientPlots() {
   const box = document.getElementById("coefficient-plots");
   if (!box) return;
-  const state = { line: 0 };
+  const state = { line: liveliest() };
   const hasFull = DATA.skeleton !== null;
-  const tools = make("div", { class: "tools" }, lineChoice((i) => { state.line = i; render(); }));
+  const tools = make("div", { class: "tools" }, lineChoice((i) => { state.line = i; render(); }, state.line));
   const body = make("div");
   box.append(tools, body);
   function render() {

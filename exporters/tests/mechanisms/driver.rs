@@ -1,7 +1,7 @@
 //! C programs that call every generated function.
 
 use crate::contracts::{LookUp, named};
-use reducer::reduced_model::ReducedModel;
+use reducer::reduced_model::{ModelForm, ReducedModel, Stiffening};
 
 /// Calls of every function; `p` are parameters or NULL, `x`, `a`, `b` and `c` arguments.
 pub fn calls(model: &ReducedModel) -> Vec<&'static str> {
@@ -131,10 +131,10 @@ int @_selftest(void);
 static const @_real lower[] = @@_THETA_MIN, upper[] = @@_THETA_MAX;
 static const @_real odd[] = { 0, 1, -1, (@_real)NAN, (@_real)INFINITY, -(@_real)INFINITY, HUGE_REAL,
     -HUGE_REAL, TINY_REAL, (@_real)1e9, -(@_real)1e9, (@_real)1e19, (@_real)3e38, (@_real)1e-30 };
-enum { ODD = sizeof(odd) / sizeof(odd[0]), PLACES = (@@_N_RIGID > 3) ? 2 : 6 };
+enum { ODD = sizeof(odd) / sizeof(odd[0]), PLACES = (@@_N_RIGID > 3) ? 2 : 6, STATUSES = 5 };
 static int settled(int status, const @_real x[], int n)
 {
-    int good = (status >= 0) && (status <= 3);
+    int good = (status >= 0) && (status <= WORST);
     for (int i = 0; i < n; ++i) {
         good = good && (x[i] - x[i] == 0) && ((status < 2) || (x[i] == 0));
     }
@@ -142,6 +142,14 @@ static int settled(int status, const @_real x[], int n)
 }
 #define SETTLED(array) settled(status, (const @_real *)(array), (int)(sizeof(array) / sizeof(@_real)))
 ";
+
+/// The largest status that a model knows: only scaled rates can be bent too far.
+fn prelude(model: &ReducedModel) -> String {
+    let stored = model.layout.stiffening == Stiffening::All;
+    let scaled = stored && model.form == ModelForm::Lagrangian;
+    let worst = if scaled { "@@_BENT" } else { "@@_NOT_FINITE" };
+    format!("#define WORST {worst}\n{PRELUDE}")
+}
 
 /// The name of the function of a call, and the condition that its results are settled.
 fn settled(call: &str) -> (&str, String) {
@@ -166,7 +174,7 @@ fn settled(call: &str) -> (&str, String) {
 /// For sanitizers: every function at faces, corners, outside, with numbers at the ends of their
 /// range and with what is not a number; results are finite, and zero from status 2 on.
 pub fn extremes(model: &ReducedModel) -> String {
-    let mut text = PRELUDE.to_owned()
+    let mut text = prelude(model)
         + "/* Lower, middle, upper, beyond; by the digits of a number. */
 static @_real theta_at(int place, int k)
 {
@@ -211,7 +219,7 @@ int main(void)
 /// one in a hundred with a number that is hard; what takes long comes less often.
 pub fn random_calls(model: &ReducedModel) -> String {
     let calls = calls(model);
-    let mut text = PRELUDE.to_owned()
+    let mut text = prelude(model)
         + "static unsigned long long bits = 88172645463325252ULL;
 static @_real between(@_real low, @_real high)
 {
@@ -232,7 +240,7 @@ static void fill(@_real x[], int n, @_real size)
 int main(int argc, char **argv)
 {
     const long calls = (argc > 1) ? atol(argv[1]) : 0;
-    long bad = 0, seen[4] = { 0 };
+    long bad = 0, seen[STATUSES] = { 0 };
 ";
     text += &variables(model);
     text += "    for (long call = 0; call < calls; ++call) {
@@ -272,9 +280,9 @@ int main(int argc, char **argv)
     text += "        default: break;
         }
         if (!good) { ++bad; printf(\"call %ld: function %d, status %d\\n\", call, which, status); }
-        ++seen[(status >= 0) && (status <= 3) ? status : 3];
+        ++seen[(status >= 0) && (status < STATUSES) ? status : STATUSES - 1];
     }
-    printf(\"%ld calls, by status: %ld %ld %ld %ld\\n\", calls, seen[0], seen[1], seen[2], seen[3]);
+    printf(\"%ld calls, by status: %ld %ld %ld %ld %ld\\n\", calls, seen[0], seen[1], seen[2], seen[3], seen[4]);
     return ((bad == 0) && (seen[0] > calls / 2)) ? 0 : 1;
 }
 ";

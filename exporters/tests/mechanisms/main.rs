@@ -6,6 +6,8 @@
 mod dual;
 #[path = "../support/generated.rs"]
 mod generated;
+#[path = "../support/rounding.rs"]
+mod rounding;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -17,6 +19,7 @@ mod equality;
 mod feedforward;
 mod misra;
 mod models;
+mod observer;
 mod points;
 mod proof;
 mod reference;

@@ -1,41 +1,66 @@
-//! The mechanisms of `data/`, and one of them with objective `speed`, reduced once per run of the tests.
+//! The mechanisms of `data/`, one of them with objective `speed` and two that move fast, reduced once per run of the
+//! tests.
 
 use reducer::approximation::{SampleDatabase, Silent};
-use reducer::description::mechanism::Objective;
+use reducer::description::mechanism::{Mechanism, Objective, Stiffening};
 use reducer::reduced_model::ReducedModel;
 use reducer::sampling::SampleSource;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The mechanism whose generated code is also made for speed, and that model.
-const ORTHOGLIDE: &str = "orthoglide";
-const FAST: &str = "orthoglide_speed";
+/// Name of a model, the file it is made from, and what is changed.
+type Variant = (&'static str, &'static str, fn(&mut Mechanism));
 
-/// Every mechanism file, which a test compares with the folder, and the model made for speed.
-pub const MECHANISMS: [&str; 11] = [
+/// Models of the folder's mechanisms with other settings.
+const VARIANTS: [Variant; 3] = [
+    ("four_bar_fast", "four_bar", |m| {
+        // Fast enough that `auto` stores what motion does to the stiffness.
+        m.coordinates[0].rate = Some(20.0);
+        m.coordinates[0].acceleration = Some(400.0);
+    }),
+    ("one_link_stiffened", "one_link", |m| {
+        m.reduction.stiffening = Stiffening::All;
+    }),
+    ("orthoglide_speed", "orthoglide", |m| {
+        m.approximation.objective = Objective::Speed;
+    }),
+];
+
+/// Every mechanism file, which a test compares with the folder, and the variants.
+pub const MECHANISMS: [&str; 14] = [
     "arm6",
+    "elastic_arm",
     "elbow",
     "four_bar",
+    "four_bar_fast",
     "four_bar_rigid",
     "four_bar_thesis",
     "hexapod",
     "one_link",
-    ORTHOGLIDE,
+    "one_link_stiffened",
+    "orthoglide",
     "orthoglide_parallelogram",
-    FAST,
+    "orthoglide_speed",
     "ralf",
 ];
 
 /// Mechanisms of the folder whose generated code is not checked here: what these checks take grows with
-/// the size of a model, and these are large or take minutes to make.
-const LARGE: [&str; 4] = ["arm6_wide", "delta", "planar_3rrr", "scara"];
+/// the size of a model, and these are large or take long to make, or have others of their kind above.
+const OTHERS: [&str; 6] = [
+    "arm6_wide",
+    "delta",
+    "planar_3rrr",
+    "scara",
+    "scara_rigid",
+    "strip",
+];
 
 /// One test per mechanism, which calls the given function with its name, and one that none is left out.
 macro_rules! for_every_mechanism {
     ($check:ident) => {
         crate::models::for_every_mechanism!(
-            $check: arm6 elbow four_bar four_bar_rigid four_bar_thesis hexapod one_link orthoglide
-            orthoglide_parallelogram orthoglide_speed ralf
+            $check: arm6 elastic_arm elbow four_bar four_bar_fast four_bar_rigid four_bar_thesis hexapod one_link
+            one_link_stiffened orthoglide orthoglide_parallelogram orthoglide_speed ralf
         );
     };
     ($check:ident: $($name:ident)*) => {
@@ -56,7 +81,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }
 
-/// The reduced model of a mechanism, with the settings of its file but for the objective.
+/// The reduced model of a mechanism, with the settings of its file, or of a variant.
 pub fn model(name: &str) -> &'static ReducedModel {
     static MODELS: [OnceLock<ReducedModel>; MECHANISMS.len()] =
         [const { OnceLock::new() }; MECHANISMS.len()];
@@ -68,12 +93,13 @@ pub fn model(name: &str) -> &'static ReducedModel {
 }
 
 fn reduce(name: &str) -> ReducedModel {
-    let stem = if name == FAST { ORTHOGLIDE } else { name };
+    let variant = VARIANTS.iter().find(|v| v.0 == name);
+    let stem = variant.map_or(name, |v| v.1);
     let file = data().join(format!("{stem}.toml"));
     let mut mechanism = reducer::description::load(&file).expect("a valid mechanism");
-    if name == FAST {
-        mechanism.name = name.to_owned();
-        mechanism.approximation.objective = Objective::Speed;
+    if let Some((name, _, change)) = variant {
+        mechanism.name = (*name).to_owned();
+        change(&mut mechanism);
     }
     let source = SampleSource::new(&mechanism).expect("a source of samples");
     let settings = &mechanism.approximation;
@@ -81,6 +107,15 @@ fn reduce(name: &str) -> ReducedModel {
     reducer::pipeline::reduce(&source, settings, &Silent, &mut database)
         .expect("a reduced model")
         .0
+}
+
+/// What these variants are for.
+#[test]
+fn fast_variants_hold_what_motion_does_to_the_stiffness() {
+    for name in ["four_bar_fast", "one_link_stiffened"] {
+        let held = model(name).layout.stiffening;
+        assert_eq!(held, reducer::reduced_model::Stiffening::All, "{name}");
+    }
 }
 
 #[test]
@@ -96,9 +131,9 @@ fn every_mechanism_of_the_data_folder_is_listed() {
                 .into_owned()
         })
         .collect();
-    found.push(FAST.to_owned());
+    found.extend(VARIANTS.iter().map(|v| v.0.to_owned()));
     found.sort();
-    let mut listed = [MECHANISMS.as_slice(), &LARGE].concat();
+    let mut listed = [MECHANISMS.as_slice(), &OTHERS].concat();
     listed.sort_unstable();
     assert_eq!(found, listed);
 }

@@ -1,6 +1,8 @@
 //! The evaluator with the parameters of a point.
 
+use crate::generated::norm;
 use crate::points::{Parameters, Point};
+use crate::rounding::gyroscopic;
 use nalgebra::DMatrix;
 use reducer::reduced_model::plan::{Plan, Purpose};
 use reducer::reduced_model::{
@@ -65,6 +67,12 @@ impl<'m> Reference<'m> {
 
     pub fn coefficients(&self, p: Option<&Parameters>, theta: &[f64]) -> ModelCoefficients {
         self.call(p, |e, work| e.coefficients(theta, work).expect("sizes"))
+    }
+
+    /// A bound on the rounding errors of the gyroscopic tensor, in units of half the distance from 1 to the next number.
+    pub fn gyroscopic_rounding(&self, p: Option<&Parameters>, theta: &[f64]) -> f64 {
+        let parameters = p.map(|p| self.parameters(p));
+        norm(&gyroscopic(&self.plan, parameters.as_ref(), theta))
     }
 
     pub fn outputs(&self, eta: &[f64], rate: &[f64]) -> (Vec<OutputMotion>, Status) {

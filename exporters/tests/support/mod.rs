@@ -364,6 +364,12 @@ fn terms(s: usize, degree: u8) -> Vec<Vec<u8>> {
     all
 }
 
+/// Three of four, without a pattern that columns share.
+fn is_left_out(term: usize, column: usize) -> bool {
+    let mixed = (term as u64 * 977 + column as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    !((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).is_multiple_of(4)
+}
+
 fn table(r: &Recipe, columns: &[Component], thin: bool, numbers: &mut Numbers) -> Table {
     let mut terms = terms(r.s, r.degree);
     if thin {
@@ -374,14 +380,18 @@ fn table(r: &Recipe, columns: &[Component], thin: bool, numbers: &mut Numbers) -
     let decay = |t: &[u8]| 0.5_f64.powi(t.iter().map(|&d| i32::from(d)).sum());
     let coefficients = terms
         .iter()
-        .flat_map(|t| {
+        .enumerate()
+        .flat_map(|(m, t)| {
             let (constant, decay) = (t.iter().all(|&d| d == 0), decay(t));
             let row: Vec<f64> = columns
                 .iter()
-                .map(|&c| {
+                .enumerate()
+                .map(|(column, &c)| {
                     let (mean, variation) = size(c);
                     if constant {
                         mean
+                    } else if r.sparse && is_left_out(m, column) {
+                        0.0
                     } else {
                         variation * decay * numbers.next()
                     }

@@ -28,6 +28,8 @@ pub struct Recipe {
     pub mass_entries: bool,
     /// Rates, accelerations and loads change the stiffness.
     pub second_order: bool,
+    /// Every function has a quarter of the terms, not the same ones.
+    pub sparse: bool,
 }
 
 pub fn recipes() -> Vec<Recipe> {
@@ -48,6 +50,7 @@ pub fn recipes() -> Vec<Recipe> {
         waves: vec![],
         mass_entries: false,
         second_order: false,
+        sparse: false,
     };
     vec![
         Recipe {
@@ -194,6 +197,29 @@ pub fn recipes() -> Vec<Recipe> {
             outputs: 1,
             runtime: true,
             second_order: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "fast_sparse",
+            s: 4,
+            modal: 2,
+            degree: 3,
+            cuts: vec![2],
+            outputs: 1,
+            runtime: true,
+            second_order: true,
+            sparse: true,
+            holes: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "turning_five",
+            s: 5,
+            degree: 2,
+            periodic: true,
+            runtime: true,
+            waves: vec![0, 2, 3],
+            mass_entries: true,
             ..base.clone()
         },
         Recipe {

@@ -193,6 +193,10 @@ pub const PLANNED: Check = long(
     "optimal_plan",
     "no motion is planned with CasADi and given to the full model",
 );
+pub const FROM_GEOMETRY: Check = long(
+    "bracket_arm_from_its_geometry",
+    "gmsh and CalculiX are not run, their files in data/bracket_arm are taken",
+);
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
     "4 runs of one mechanism are killed instead of 60 of four",
@@ -230,6 +234,7 @@ pub fn checks() -> Vec<Check> {
         LARGEST_ON_BOARD,
         ALL_FMUS,
         PLANNED,
+        FROM_GEOMETRY,
         MANY_KILLS,
     ]
 }

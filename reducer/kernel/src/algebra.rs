@@ -66,6 +66,47 @@ pub fn solve<R: Number>(u: &[R], n: usize, x: &mut [R]) {
     }
 }
 
+/// Replaces an n×n matrix by its factors L, with a diagonal of ones that is not stored, and R; false where a pivot is not
+/// positive. None is exchanged: where the symmetric part of a matrix is definite, so are those of its leading blocks, and
+/// all pivots are positive.
+pub fn eliminate<R: Number>(a: &mut [R], n: usize) -> bool {
+    let a = &mut a[..n * n];
+    for j in 0..n {
+        let pivot = a[j * n + j];
+        if !(pivot > R::ZERO && pivot <= R::MAX) {
+            return false;
+        }
+        for i in j + 1..n {
+            let part = a[i * n + j] / pivot;
+            a[i * n + j] = part;
+            for k in j + 1..n {
+                let taken = part * a[j * n + k];
+                a[i * n + k] -= taken;
+            }
+        }
+    }
+    true
+}
+
+/// Solves L R x = b in place.
+pub fn substitute<R: Number>(a: &[R], n: usize, x: &mut [R]) {
+    let (a, x) = (&a[..n * n], &mut x[..n]);
+    for i in 0..n {
+        let mut value = x[i];
+        for k in 0..i {
+            value -= a[i * n + k] * x[k];
+        }
+        x[i] = value;
+    }
+    for i in (0..n).rev() {
+        let mut value = x[i];
+        for k in i + 1..n {
+            value -= a[i * n + k] * x[k];
+        }
+        x[i] = value / a[i * n + i];
+    }
+}
+
 /// Replaces the upper triangular U by the symmetric U Uᵀ.
 pub fn upper_product<R: Number>(u: &mut [R], n: usize) {
     let u = &mut u[..n * n];

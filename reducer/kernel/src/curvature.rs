@@ -35,6 +35,7 @@ impl<'f, R: Number> Curvature<'f, R> {
         // Constants have none.
         let second = scratch.zeros(pair(0, m.n_rigid) * t.values);
         match t.lanes {
+            1 => bends::<R, M, T, 1>(source, place, second, scratch.again()),
             2 => bends::<R, M, T, 2>(source, place, second, scratch.again()),
             _ => bends::<R, M, T, 4>(source, place, second, scratch.again()),
         }
@@ -233,6 +234,7 @@ pub fn bend_slope_at<R: Load<M::Stored>, M: Source, const T: bool>(
     let t = table::<_, T>(source.model());
     value.fill(R::ZERO);
     match t.lanes {
+        1 => bend_slopes::<R, M, T, 1>(source, place, rate, column, value, scratch),
         2 => bend_slopes::<R, M, T, 2>(source, place, rate, column, value, scratch),
         _ => bend_slopes::<R, M, T, 4>(source, place, rate, column, value, scratch),
     }

@@ -5,6 +5,7 @@ use super::equations::Point;
 use super::locate::{Status, locate};
 use super::model::Source;
 use super::motion::{Output, output};
+use super::moving::moving_at;
 use super::number::Load;
 use super::parameters::Parameters;
 use super::polynomials::{DYNAMICS, Fields, MOTION, Place, at};
@@ -48,6 +49,21 @@ pub fn dynamics_at<'w, R: Load<M::Stored>, M: Source>(
     f
 }
 
+/// The same for one rate of θ, by what costs less: whole gradients, or derivatives in time.
+#[inline]
+pub fn dynamics_along<'w, R: Load<M::Stored>, M: Source>(
+    source: &M,
+    place: &Place<'_, R>,
+    rate: &[R],
+    scratch: &mut Scratch<'w, R>,
+) -> Fields<'w, R> {
+    if source.model().dynamics.moves() {
+        moving_at(source, place, rate, scratch)
+    } else {
+        dynamics_at(source, place, scratch)
+    }
+}
+
 /// Force that produces the accelerations.
 pub fn inverse_dynamics<R: Load<M::Stored>, M: Source>(
     source: &M,
@@ -63,7 +79,7 @@ pub fn inverse_dynamics<R: Load<M::Stored>, M: Source>(
         force.fill(R::ZERO);
         return status;
     }
-    let f = &dynamics_at(source, &place, &mut scratch);
+    let f = &dynamics_along(source, &place, motion[1], &mut scratch);
     if !within_range(source, f, motion[0]) {
         force.fill(R::ZERO);
         return Status::Bent;
@@ -84,14 +100,14 @@ pub fn inverse_dynamics<R: Load<M::Stored>, M: Source>(
     settle(status, force)
 }
 
-/// Accelerations under a force (`motion[2]`), and what callers need again: the place, the polynomials and the
-/// factor of M in `u`.
+/// Accelerations under a force (`motion[2]`), and what callers need again: the place, the polynomials, with whole
+/// gradients where these are asked for, and the factor of M in `u`.
 pub fn accelerate<'w, R: Load<M::Stored>, M: Source>(
     source: &M,
     p: Option<&Parameters<'_, R>>,
     [eta, rate, force]: [&[R]; 3],
-    u: &mut [R],
-    accel: &mut [R],
+    gradients: bool,
+    [u, accel]: [&mut [R]; 2],
     scratch: &mut Scratch<'w, R>,
 ) -> (Status, Place<'w, R>, Option<Fields<'w, R>>) {
     let m = source.model();
@@ -101,7 +117,11 @@ pub fn accelerate<'w, R: Load<M::Stored>, M: Source>(
     if status >= Status::Undefined {
         return (status, place, None);
     }
-    let f = dynamics_at(source, &place, scratch);
+    let f = if gradients {
+        dynamics_at(source, &place, scratch)
+    } else {
+        dynamics_along(source, &place, rate, scratch)
+    };
     if !within_range(source, &f, eta) {
         return (Status::Bent, place, None);
     }
@@ -141,7 +161,7 @@ pub fn forward_dynamics<R: Load<M::Stored>, M: Source>(
 ) -> Status {
     let n = source.model().n;
     let u = scratch.take(n * n);
-    accelerate(source, p, state, u, accel, &mut scratch).0
+    accelerate(source, p, state, false, [u, accel], &mut scratch).0
 }
 
 /// The mass matrix in `mass`, and in `bias` the force for the accelerations `motion[2]`, for callers that
@@ -161,7 +181,7 @@ pub fn mass_and_bias<R: Load<M::Stored>, M: Source>(
     if status >= Status::Undefined {
         return status;
     }
-    let f = &dynamics_at(source, &place, &mut scratch);
+    let f = &dynamics_along(source, &place, motion[1], &mut scratch);
     if !within_range(source, f, motion[0]) {
         return Status::Bent;
     }

@@ -20,7 +20,7 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
 ) {
     let m = source.model();
     match m.form {
-        Form::Lagrangian => lagrangian::equations(source, f, motion, u, out, scratch),
+        Form::Lagrangian => lagrangian::equations(source, f, motion, None, u, out, scratch),
         Form::Direct => direct::equations(source, f, motion, u, out, scratch),
     }
 }
@@ -66,6 +66,12 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
         scratch: Scratch<'_, R>,
     ) {
         let [eta, rate, _] = motion;
+        if self.f.motion.is_some() {
+            // One sum of gradients holds gravity too.
+            let gravity = parameters::stored_gravity(self.source, self.p);
+            lagrangian::equations(self.source, self.f, motion, gravity, u, out, scratch);
+            return;
+        }
         if with_inertia {
             equations(self.source, self.f, motion, u, out, scratch);
         } else {

@@ -1,8 +1,8 @@
 //! Actuator forces along a motion of θ.
 
-use super::algebra::{factor, settle, solve};
+use super::algebra::{eliminate, factor, settle, substitute};
 use super::dynamics::{begin, dynamics_at};
-use super::equations::{Point, stiffness_matrix};
+use super::equations::Point;
 use super::locate::Status;
 use super::model::Source;
 use super::number::Load;
@@ -10,9 +10,10 @@ use super::parameters::Parameters;
 use super::scaling::within_range;
 use super::scratch::Scratch;
 
-/// Corrections of the modal coordinates, at most; each shrinks the rest by about the square of rate over
-/// frequency.
+/// Corrections of the modal coordinates, at most.
 pub const ITERATIONS: usize = 12;
+/// The correction before which the stiffness is found once more, about a deflection that is nearly right.
+pub const RENEWED: usize = 2;
 
 /// Actuator forces along a motion of θ, and the modal coordinates that follow it quasi-statically.
 pub fn feedforward<R: Load<M::Stored>, M: Source>(
@@ -63,9 +64,9 @@ pub fn feedforward<R: Load<M::Stored>, M: Source>(
     status
 }
 
-/// Modal rows without modal rates, K η = −r(η), by corrections with K alone; false where they do not settle.
-/// `first` and `last` are twice the elastic energy of corrections; what is left shrinks by about
-/// (rate / lowest natural frequency)² each time.
+/// Modal rows without modal rates by corrections with their derivative, the stiffness that loads, rates and accelerations
+/// leave; false where it is not definite or corrections do not settle. `first` and `last` are twice the energy of
+/// corrections; each shrinks the rest by about what the deflection changes the stiffness.
 fn bend<R: Load<M::Stored>, M: Source>(
     point: &Point<'_, R, M>,
     [eta, rate, accel]: [&mut [R]; 3],
@@ -73,25 +74,20 @@ fn bend<R: Load<M::Stored>, M: Source>(
     [u, extra]: [&mut [R]; 2],
     mut scratch: Scratch<'_, R>,
 ) -> bool {
-    let (source, m) = (point.source, point.source.model());
+    let m = point.source.model();
     let (n, s) = (m.n, m.n_rigid);
     let modal = n - s;
-    let (full, stiffness) = (scratch.take(n * n), scratch.take(modal * modal));
+    let stiffness = scratch.take(modal * modal);
     let rows = scratch.take(modal);
-    stiffness_matrix(source, point.f, full, scratch.again());
-    for i in 0..modal {
-        for j in 0..modal {
-            stiffness[i * modal + j] = full[(s + i) * n + s + j];
-        }
-    }
-    if !factor(stiffness, modal) {
-        return false;
-    }
     let (mut first, mut last) = (R::ZERO, R::ZERO);
     for iteration in 0..ITERATIONS {
+        let renewed = iteration == 0 || iteration == RENEWED;
+        if renewed && !factored_stiffness(point, [eta, rate, accel], stiffness, scratch.again()) {
+            return false;
+        }
         point.residual([eta, rate, accel], u, extra, out, scratch.again());
         rows.copy_from_slice(&out[s..]);
-        solve(stiffness, modal, &mut out[s..]);
+        substitute(stiffness, modal, &mut out[s..]);
         last = R::ZERO;
         for i in 0..modal {
             last += rows[i] * out[s + i];
@@ -105,4 +101,31 @@ fn bend<R: Load<M::Stored>, M: Source>(
         }
     }
     last <= R::NEAR * first
+}
+
+/// Factors of the derivative of modal rows by modal coordinates; false where its symmetric part is not definite, so that
+/// no deflection follows the motion. It is not symmetric where θ is accelerated.
+fn factored_stiffness<R: Load<M::Stored>, M: Source>(
+    point: &Point<'_, R, M>,
+    motion: [&[R]; 3],
+    stiffness: &mut [R],
+    mut scratch: Scratch<'_, R>,
+) -> bool {
+    let m = point.source.model();
+    let (n, s) = (m.n, m.n_rigid);
+    let modal = n - s;
+    let (by, half) = (scratch.take(n), scratch.take(modal * modal));
+    for j in 0..modal {
+        point.by_modal(motion, s + j, by, scratch.again());
+        for i in 0..modal {
+            stiffness[i * modal + j] = by[s + i];
+        }
+    }
+    for i in 0..modal {
+        for j in 0..modal {
+            let both = stiffness[i * modal + j] + stiffness[j * modal + i];
+            half[i * modal + j] = R::of(0.5) * both;
+        }
+    }
+    factor(half, modal) && eliminate(stiffness, modal)
 }

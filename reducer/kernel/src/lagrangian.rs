@@ -10,15 +10,40 @@ use super::algebra::{add_products, upper_product};
 use super::direct;
 use super::model::{Group, Source};
 use super::number::Load;
+use super::parameters::weigh_gravity;
 use super::polynomials::Fields;
 use super::scaling::{is_scaled, scaled, share};
 use super::scratch::Scratch;
 
-/// Force for given accelerations; leaves the factor of M in `u`, or M where no factor is stored.
+/// Derivatives of all values in time.
+#[inline(always)]
+fn rates<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    f: &Fields<'_, R>,
+    rate: &[R],
+    along: &mut [R],
+) {
+    if let Some(motion) = &f.motion {
+        along.copy_from_slice(motion.along);
+        return;
+    }
+    for (sum, slope) in along.iter_mut().zip(f.slope(0)) {
+        *sum = *slope * rate[0];
+    }
+    for k in 1..source.model().n_rigid {
+        for (sum, slope) in along.iter_mut().zip(f.slope(k)) {
+            *sum += *slope * rate[k];
+        }
+    }
+}
+
+/// Force for given accelerations; leaves the factor of M in `u`, or M where no factor is stored. Gravity that is
+/// stored per axis is a part of it where it is given.
 pub fn equations<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,
     [eta, rate, accel]: [&[R]; 3],
+    gravity: Option<[R; 3]>,
     u: &mut [R],
     out: &mut [R],
     mut scratch: Scratch<'_, R>,
@@ -31,18 +56,11 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
     let values = m.dynamics.values;
     let value = &f.value[..values];
     let along = scratch.take(values);
+    rates(source, f, rate, along);
     let du = scratch.zeros(n * n);
     let (p, dp) = (scratch.zeros(n), scratch.zeros(n));
     u.fill(R::ZERO);
     out.fill(R::ZERO);
-    for (sum, slope) in along.iter_mut().zip(f.slope(0)) {
-        *sum = *slope * rate[0];
-    }
-    for k in 1..m.n_rigid {
-        for (sum, slope) in along.iter_mut().zip(f.slope(k)) {
-            *sum += *slope * rate[k];
-        }
-    }
     let scaled = is_scaled(source)
         .then(|| scaled(source, [value, &*along], [eta, rate, accel], &mut scratch));
     let (nu, nu_rate) = scaled.as_ref().map_or((rate, accel), |x| (x.rate, x.accel));
@@ -102,7 +120,7 @@ pub fn equations<R: Load<M::Stored>, M: Source>(
         out[k] -= value[v] * product;
         weight[v] = -(eta[k] * product);
     }
-    add_rest(source, f, [eta, rate], weight, out, scratch);
+    add_rest(source, f, [eta, rate], gravity, weight, out, scratch);
 }
 
 /// What does not come from kinetic energy.
@@ -115,7 +133,7 @@ pub fn rest<R: Load<M::Stored>, M: Source>(
 ) {
     let weight = scratch.zeros(source.model().dynamics.values);
     out.fill(R::ZERO);
-    add_rest(source, f, [eta, rate], weight, out, scratch);
+    add_rest(source, f, [eta, rate], None, weight, out, scratch);
 }
 
 /// D rate + ∂V/∂η, and the part of −∂T/∂θ that `weight` holds.
@@ -124,6 +142,7 @@ fn add_rest<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,
     [eta, rate]: [&[R]; 2],
+    gravity: Option<[R; 3]>,
     weight: &mut [R],
     out: &mut [R],
     mut scratch: Scratch<'_, R>,
@@ -139,8 +158,14 @@ fn add_rest<R: Load<M::Stored>, M: Source>(
     for e in m.list(Group::Potential) {
         weight[e.value as usize] = R::ONE;
     }
+    if let Some(gravity) = gravity {
+        weigh_gravity(source, gravity, value, eta, weight, out);
+    }
     // ∂(V − T)/∂θ.
-    add_gradient(source, f, weight, out);
+    match &f.motion {
+        Some(motion) => motion.add_gradient(source, weight, out, scratch),
+        None => add_gradient(source, f, weight, out),
+    }
 }
 
 /// Adds Σ weight · ∂value/∂θ; constants have no gradient.

@@ -25,9 +25,12 @@ mod feedforward;
 mod lagrangian;
 mod linear;
 mod locate;
+mod measurement;
 mod model;
 mod motion;
+mod moving;
 mod number;
+mod observer;
 mod parameters;
 mod polynomials;
 mod scaling;
@@ -46,12 +49,17 @@ pub use dynamics::{
     forward_dynamics, inverse_dynamics, mass_and_bias, outputs, state_derivative, step,
 };
 pub use energy::{dissipated_power, energy};
-pub use feedforward::{ITERATIONS, feedforward};
+pub use feedforward::{ITERATIONS, RENEWED, feedforward};
 pub use linear::{LinearModel, linearize};
 pub use locate::{Status, locate};
-pub use model::{Entry, Finder, Form, Group, LARGEST_RIGID, Model, Node, Source, Table};
+pub use measurement::{Reading, Sensor};
+pub use model::{Entry, Finder, Form, Group, LARGEST_RIGID, Model, Moving, Node, Source, Table};
 pub use motion::Output;
 pub use number::{Load, Number};
+pub use observer::{
+    Disturbance, Estimate, ObserverModel, observer_init, observer_predict, observer_readings,
+    observer_update,
+};
 pub use parameters::{Held, Parameters};
 pub use scaling::SMALLEST_SCALE;
 pub use scratch::Scratch;
@@ -71,6 +79,7 @@ pub const SOURCE: &[(&str, &str)] = &[
     ("locate.rs", include_str!("locate.rs")),
     ("model.rs", include_str!("model.rs")),
     ("motion.rs", include_str!("motion.rs")),
+    ("moving.rs", include_str!("moving.rs")),
     ("number.rs", include_str!("number.rs")),
     ("parameters.rs", include_str!("parameters.rs")),
     ("polynomials.rs", include_str!("polynomials.rs")),
@@ -80,4 +89,10 @@ pub const SOURCE: &[(&str, &str)] = &[
     ("trigonometry.rs", include_str!("trigonometry.rs")),
     ("values.rs", include_str!("values.rs")),
     ("waves.rs", include_str!("waves.rs")),
+];
+
+/// The files that generated crates with an observer hold besides.
+pub const OBSERVER_SOURCE: &[(&str, &str)] = &[
+    ("measurement.rs", include_str!("measurement.rs")),
+    ("observer.rs", include_str!("observer.rs")),
 ];

@@ -68,7 +68,7 @@ impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
     }
 
     /// Derivative of the force by a modal coordinate.
-    fn by_modal(
+    pub fn by_modal(
         &self,
         motion: [&[R]; 3],
         column: usize,
@@ -204,7 +204,7 @@ pub fn linearize<R: Load<M::Stored>, M: Source>(
     let m = source.model();
     let n = m.n;
     let (u, accel) = (scratch.take(n * n), scratch.take(n));
-    let (mut status, place, f) = accelerate(source, p, state, u, accel, &mut scratch);
+    let (mut status, place, f) = accelerate(source, p, state, true, [u, accel], &mut scratch);
     out.clear();
     let (Some(f), true) = (&f, status < Status::Undefined) else {
         return status;

@@ -113,14 +113,14 @@ pub struct Table<'a, C> {
     pub columns: usize,
     /// Columns, then constants.
     pub values: usize,
-    /// Columns that are summed side by side, with gradients: 2 or 4.
+    /// Columns that are summed side by side, with gradients: 1, 2 or 4.
     pub lanes: usize,
     /// Gradients are needed, not values alone.
     pub gradients: bool,
     /// Coefficients are those of powers, runs from the highest degree down; otherwise of Chebyshev
     /// polynomials, from the lowest degree up.
     pub powers: bool,
-    /// Terms of a group of columns, at most.
+    /// Terms of a group of columns, or of a list, at most.
     pub n_terms: usize,
     /// Groups of columns; 1 without gradients.
     pub groups: usize,
@@ -139,6 +139,19 @@ pub struct Table<'a, C> {
     pub coefficients: &'a [C],
     /// The same everywhere.
     pub constants: &'a [C],
+    /// With gradients: how values and their derivatives in time are summed where nobody needs whole gradients.
+    pub moving: Moving<'a>,
+}
+
+/// Terms of a table with gradients, listed as where values suffice; nothing where whole gradients cost less.
+#[derive(Debug, Clone, Copy)]
+pub struct Moving<'a> {
+    /// List of every box.
+    pub lists: &'a [u32],
+    /// Of every group of every box: first and end of its rows in `terms`.
+    pub rows: &'a [[u32; 2]],
+    /// Term of every row.
+    pub terms: &'a [u16],
 }
 
 /// A stored value and its place in the equations; groups say what the indices mean.
@@ -238,6 +251,14 @@ groups! {
     PositionCurvature,
     /// Displacement of loaded dof i per coordinate j.
     LoadMap,
+}
+
+impl<C> Table<'_, C> {
+    /// Derivatives in time and weighted sums of gradients come from the terms.
+    #[inline(always)]
+    pub fn moves(&self) -> bool {
+        !self.moving.lists.is_empty()
+    }
 }
 
 impl<'a, C> Model<'a, C> {

@@ -376,6 +376,42 @@ fn both<'f, R: Load<M::Stored>, M: Source>(
     (fields, along, curvature)
 }
 
+/// Gravity on the mechanism where it is stored per inertial axis.
+#[inline(always)]
+pub fn stored_gravity<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    p: Option<&Parameters<'_, R>>,
+) -> Option<[R; 3]> {
+    let m = source.model();
+    let given = || p.map_or_else(|| m.held.gravity.map(R::load), |p| p.gravity);
+    m.has_gravity_terms().then(given)
+}
+
+/// The same as [`take_gravity`] of stored energies, whose gradients are left to `weight`.
+pub fn weigh_gravity<R: Load<M::Stored>, M: Source>(
+    source: &M,
+    gravity: [R; 3],
+    value: &[R],
+    eta: &[R],
+    weight: &mut [R],
+    out: &mut [R],
+) {
+    let m = source.model();
+    for (v, _, _, axis) in m.list(Group::GravityPotential).iter().map(|e| e.get()) {
+        weight[v] = gravity[axis];
+    }
+    for (v, i, _, axis) in m.list(Group::GravityForce).iter().map(|e| e.get()) {
+        out[i] -= gravity[axis] * value[v];
+        weight[v] = -(gravity[axis] * eta[i]);
+    }
+    for (v, i, j, axis) in m.list(Group::GravityStiffness).iter().map(|e| e.get()) {
+        let part = gravity[axis] * share::<R>(i, j);
+        out[i] += part * value[v] * eta[j];
+        out[j] += part * value[v] * eta[i];
+        weight[v] = part * eta[i] * eta[j];
+    }
+}
+
 /// Takes the force of gravity on the mechanism, which is stored per inertial axis, off `out`.
 pub fn take_gravity<R: Load<M::Stored>, M: Source>(
     source: &M,

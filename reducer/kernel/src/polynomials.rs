@@ -6,6 +6,7 @@
 //! in registers.
 
 use super::model::{Model, Source, Table};
+use super::moving::Motion;
 use super::number::{Load, Number};
 use super::scratch::Scratch;
 use super::values;
@@ -37,6 +38,8 @@ pub struct Fields<'f, R> {
     pub value: &'f mut [R],
     /// Of one θ after the other.
     slope: &'f mut [R],
+    /// In place of gradients: derivatives in time, for the one rate of θ that these fields are for.
+    pub motion: Option<Motion<'f, R>>,
 }
 
 impl<'f, R: Number> Fields<'f, R> {
@@ -49,6 +52,17 @@ impl<'f, R: Number> Fields<'f, R> {
         Self {
             value: scratch.take(t.values),
             slope: scratch.take(slopes * t.values),
+            motion: None,
+        }
+    }
+
+    /// Values with their derivatives in time, without gradients.
+    #[inline(always)]
+    pub fn moving(value: &'f mut [R], motion: Motion<'f, R>) -> Self {
+        Self {
+            value,
+            slope: &mut [],
+            motion: Some(motion),
         }
     }
 
@@ -245,6 +259,7 @@ macro_rules! sized {
     ($pass:ident, $s:expr, $lanes:expr, $arguments:tt, $($n:literal)*) => {
         match ($s, $lanes) {
             $(
+                ($n, 1) => $pass::<R, M, T, $n, 1> $arguments,
                 ($n, 2) => $pass::<R, M, T, $n, 2> $arguments,
                 ($n, _) => $pass::<R, M, T, $n, 4> $arguments,
             )*

@@ -4,7 +4,10 @@
 //! box tightens the bounds quadratically.
 
 use super::factors::{upper_factor, whiten_upper};
-use crate::reduced_model::{Component, ComponentLists, ModelForm, ModelLayout, Table};
+use super::region::Region;
+use super::trial::Context;
+use super::waves;
+use crate::reduced_model::{Component, ComponentLists, Functions, ModelForm, Table};
 
 /// Coefficients per component above which no proof is tried, and pieces per box.
 const LARGEST_TENSOR: usize = 200_000;
@@ -13,14 +16,10 @@ const MOST_PIECES: usize = 2_000;
 /// Positive lower bound in the whole box, absent where it could not be shown: `lagrangian`, of
 /// the diagonals of U₀ and L; `direct`, of the eigenvalues of M̄ and K̄ relative to their mean
 /// over a part of the box.
-pub(super) fn definite_bound(
-    form: ModelForm,
-    layout: &ModelLayout,
-    components: &ComponentLists,
-    table: &Table,
-) -> Option<f64> {
-    match form {
-        ModelForm::Lagrangian => positive_diagonals(layout, components, table),
+pub(super) fn definite_bound(context: &Context, region: &Region, table: &Table) -> Option<f64> {
+    let (components, layout) = (context.components, context.layout);
+    match context.rules.form {
+        ModelForm::Lagrangian => positive_diagonals(context, region, table),
         ModelForm::Direct => {
             let (n, s) = (layout.n(), layout.n_rigid);
             let mass = definite_matrix(0..n, components, table, |row, column| Component::Mass {
@@ -35,12 +34,10 @@ pub(super) fn definite_bound(
     }
 }
 
-fn positive_diagonals(
-    layout: &ModelLayout,
-    components: &ComponentLists,
-    table: &Table,
-) -> Option<f64> {
-    let (n, s) = (layout.n(), layout.n_rigid);
+fn positive_diagonals(context: &Context, region: &Region, table: &Table) -> Option<f64> {
+    let (n, s) = (context.layout.n(), context.layout.n_rigid);
+    let components = context.components;
+    let is_waves = context.functions.contains(&Functions::Waves);
     let mut bound = f64::MAX;
     for i in 0..n {
         let mass = Component::MassFactor { row: i, column: i };
@@ -49,10 +46,35 @@ fn positive_diagonals(
             .into_iter()
             .flatten()
         {
-            bound = bound.min(scalar_bound(&entry(component, components, table)?)?);
+            let low = if is_waves {
+                wave_bound(context, region, component, table)?
+            } else {
+                scalar_bound(&entry(component, components, table)?)?
+            };
+            bound = bound.min(low);
         }
     }
     Some(bound)
+}
+
+/// The same of a sum of waves, or of a constant.
+fn wave_bound(
+    context: &Context,
+    region: &Region,
+    component: Component,
+    table: &Table,
+) -> Option<f64> {
+    let lists = context.components;
+    let Some(column) = lists.dynamics.iter().position(|c| *c == component) else {
+        let constant = lists.constants.iter().find(|c| c.component == component);
+        return constant.map(|c| c.value).filter(|v| *v > 0.0);
+    };
+    let rows = table.coefficients.chunks_exact(lists.dynamics.len());
+    let terms: Vec<(&[u8], f64)> = (table.terms.iter().zip(rows))
+        .map(|(term, row)| (term.as_slice(), row[column]))
+        .filter(|(_, c)| *c != 0.0)
+        .collect();
+    waves::lower_bound(&terms, context.functions, &region.lower, &region.upper)
 }
 
 /// Smallest value that a positive polynomial is shown to have.

@@ -67,12 +67,7 @@ pub fn check(
     let evaluator = Evaluator::new(model)?;
     let points = random_points(model, n_samples, seed);
     let n = model.layout.n();
-    let found: Vec<Result<Sample, Absent>> = points
-        .par_iter()
-        .map_init(Workspace::default, |work, theta| {
-            exact_sample(&evaluator, local, theta, work)
-        })
-        .collect();
+    let found = exact_samples(&evaluator, local, &points);
     let absent = |why: Absent| {
         found
             .iter()
@@ -152,12 +147,12 @@ fn searched(
         &known,
         budget(model.layout.n_rigid, n_samples),
         |wanted| {
-            let measured: Vec<Option<Found>> = wanted
+            let measured: Vec<Option<Found>> = exact_samples(evaluator, local, wanted)
                 .par_iter()
-                .map_init(Default::default, |(work, c), theta| {
-                    let sample = exact_sample(evaluator, local, theta, work).ok()?;
-                    evaluator.coefficients_into(theta, work, c).ok()?;
-                    Some(quantities.at(&sample, c))
+                .map_init(Default::default, |(work, c), sample| {
+                    let sample = sample.as_ref().ok()?;
+                    evaluator.coefficients_into(sample.theta(), work, c).ok()?;
+                    Some(quantities.at(sample, c))
                 })
                 .collect();
             let errors = measured.iter().map(|m| m.as_ref().map(|f| f.worst.clone()));
@@ -177,21 +172,35 @@ enum Absent {
     Failed,
 }
 
-/// The full model at a point, where there is a reduced one to compare with.
-fn exact_sample(
+/// The full model at points, where there is a reduced one to compare with.
+fn exact_samples(
     evaluator: &Evaluator,
     local: &dyn LocalModel,
-    theta: &[f64],
-    work: &mut Workspace,
-) -> Result<Sample, Absent> {
-    match evaluator.drop_reason(theta, work) {
-        Ok(None) => {}
-        Ok(Some(reason)) if !reason.is_missing() => return Err(Absent::Outside),
-        Ok(Some(_)) | Err(_) => return Err(Absent::WithoutModel),
-    }
-    let exact = local.evaluate(theta).map_err(|_| Absent::Failed)?;
+    points: &[Vec<f64>],
+) -> Vec<Result<Sample, Absent>> {
+    let comparable: Vec<Result<&[f64], Absent>> = points
+        .par_iter()
+        .map_init(Workspace::default, |work, theta| {
+            match evaluator.drop_reason(theta, work) {
+                Ok(None) => Ok(theta.as_slice()),
+                Ok(Some(reason)) if !reason.is_missing() => Err(Absent::Outside),
+                Ok(Some(_)) | Err(_) => Err(Absent::WithoutModel),
+            }
+        })
+        .collect();
+    let at: Vec<&[f64]> = comparable.iter().flatten().copied().collect();
     let layout = &evaluator.model().layout;
-    Sample::new(exact.into(), layout, ModelForm::Direct).map_err(|_| Absent::Failed)
+    let samples: Vec<Result<Sample, Absent>> = (local.evaluate_all(&at).into_par_iter())
+        .map(|exact| {
+            let exact = exact.map_err(|_| Absent::Failed)?;
+            Sample::new(exact.into(), layout, ModelForm::Direct).map_err(|_| Absent::Failed)
+        })
+        .collect();
+    let mut samples = samples.into_iter();
+    let found = |place: Result<&[f64], Absent>| {
+        place.and_then(|_| samples.next().unwrap_or(Err(Absent::Failed)))
+    };
+    comparable.into_iter().map(found).collect()
 }
 
 fn random_points(model: &ReducedModel, n_samples: usize, seed: u64) -> Vec<Vec<f64>> {

@@ -70,12 +70,7 @@ fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
     let ratios = context.rules.ratios(&errors, context.scales);
     b.reached &= ratios.iter().all(|r| *r <= 1.0);
     b.errors = summarize(&errors, context.scales);
-    b.definite = super::certify::definite_bound(
-        context.rules.form,
-        context.layout,
-        context.components,
-        &b.dynamics,
-    );
+    b.definite = super::certify::definite_bound(context, &region, &b.dynamics);
 }
 
 /// Nodes that lie on a box they are not nodes of take that box's value [T, figure 5.13], until

@@ -75,7 +75,7 @@ pub enum ApproximationError {
     Database(#[from] DatabaseError),
     /// No configuration of the domain could be reduced.
     #[error(
-        "no configuration of the domain could be reduced; the first failure: {0}; check the coordinates' limits"
+        "no configuration of the domain could be reduced; the first failure: {0}; check the coordinates' limits, and that each of them moves a mass (with `stiffness`: a `rotor_inertia`)"
     )]
     NoSample(SampleFailure),
     /// No point satisfies the inequalities.
@@ -119,6 +119,8 @@ pub struct LargestCost {
     pub numbers: usize,
     /// Where errors are too large then, the worst place of every block.
     pub places: Vec<LargePlace>,
+    /// Boxes that there were when the bound was given up; absent where it is kept.
+    pub given_up: Option<usize>,
 }
 
 /// Approximates a local model over its domain. A trajectory in the settings is the caller's to
@@ -175,7 +177,7 @@ fn approximate_by(
         };
         let lagrangian = rules.form == ModelForm::Lagrangian && layout.n() == layout.n_rigid;
         if let Some(own) = local.own_inertia().filter(|_| lagrangian)
-            && let Some(model) = waves::approximate(&context, &mut store, &probes, &own)?
+            && let Some(model) = waves::approximate_ending(&context, &mut store, &probes, &own)?
         {
             let history = Vec::new();
             return Ok(Some(finished(model, &store, counters, history)));
@@ -186,6 +188,26 @@ fn approximate_by(
         sensitivities = all.of(&components.dynamics, &smaller.dynamics);
         let before = std::mem::replace(&mut components, smaller);
         everything = (before != components).then_some((before, all));
+        let context = Context {
+            layout,
+            rules: &rules,
+            components: &components,
+            functions: &polynomials,
+            scales: &scales,
+            sensitivities: &sensitivities,
+            peaks: &peaks,
+            counters,
+        };
+        let is_tree = local.is_tree();
+        if rules.form == ModelForm::Lagrangian
+            && let Some((model, largest)) =
+                waves::approximate_fading(&context, &mut store, &probes, is_tree)?
+        {
+            return Ok(Some(Approximation {
+                largest,
+                ..finished(model, &store, counters, Vec::new())
+            }));
+        }
     }
 
     let (mut attempt, mut searches) = (0, 0);
@@ -206,12 +228,13 @@ fn approximate_by(
         };
         let Some(tree) = refine::refine(&context, &mut store, &mut memory, observer)? else {
             // Without the bound of the largest error there is a model.
-            return Ok(whole
-                .filter(|_| largest.is_some())
-                .map(|model| Approximation {
-                    largest,
-                    ..finished(model, &store, counters, memory.history)
-                }));
+            return Ok(whole.zip(largest).map(|(model, cost)| Approximation {
+                largest: Some(LargestCost {
+                    given_up: memory.given_up_at,
+                    ..cost
+                }),
+                ..finished(model, &store, counters, memory.history)
+            }));
         };
         let (tree, mut boxes) = tree.into_parts();
 
@@ -248,6 +271,7 @@ fn approximate_by(
                 largest.get_or_insert(LargestCost {
                     numbers: model.stored_numbers(),
                     places: found.worst,
+                    given_up: None,
                 });
                 whole = Some(model);
                 continue;

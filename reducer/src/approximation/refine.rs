@@ -2,6 +2,7 @@
 //! degree, bisect or drop [T, figure 5.14].
 
 mod degrees;
+mod wider;
 
 use super::axis::bisection_axis;
 use super::budget::Needed;
@@ -21,6 +22,8 @@ use crate::reduced_model::{Block, BlockError, BoxModel, CutShort, DropReason};
 use degrees::{Degree, decays, lowest_degrees};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use wider::Tried;
 
 /// Degree of the first attempt.
 const FIRST_DEGREE: usize = 2;
@@ -37,6 +40,8 @@ struct OpenBox {
     merge_below: Option<usize>,
     /// Its parent was bisected in search of what can be reduced.
     is_searched: bool,
+    /// The box that it is a half of, where that was tried.
+    parent: Option<Arc<Tried>>,
 }
 
 /// What is to be done with a box, and the errors that say so; none where it could not be tried.
@@ -81,6 +86,8 @@ pub(super) struct Memory {
     searched: usize,
     /// What ended the refinement before it was done.
     pub cut_short: Option<CutShort>,
+    /// Boxes that were there when it was given up for their number.
+    pub given_up_at: Option<usize>,
 }
 
 /// Runs until every box is finished; nothing where that takes more numbers than allowed.
@@ -127,7 +134,7 @@ fn run(
 ) -> Result<bool, DatabaseError> {
     let mut worst = Worst::default();
     // Boxes that the last wave left open, with its samples.
-    let mut last: Vec<(OpenBox, Plan)> = Vec::new();
+    let mut last: Vec<Arc<Tried>> = Vec::new();
     while !open.is_empty() {
         let degree = |b: &OpenBox| b.dynamics.now.max(b.outputs.now);
         let plans: Vec<Plan> = open
@@ -170,22 +177,28 @@ fn run(
         worst = Worst::default();
         last.clear();
         for ((state, plan), decision) in open.into_iter().zip(plans).zip(decisions) {
-            let before = (state.clone(), plan);
-            let n_open = next.len();
+            let (before, n_open) = (state.clone(), next.len());
             let outcome = decision.outcome;
-            worst.include(
-                apply(context.rules, memory, tree, state, outcome, &mut next),
-                decision.lagging,
-            );
-            last.extend((next.len() > n_open).then_some(before));
+            let is_bisected = matches!(outcome, Outcome::Bisect { .. });
+            let error = apply(context.rules, memory, tree, state, outcome, &mut next);
+            worst.include(error, decision.lagging);
+            if next.len() > n_open {
+                let state = before;
+                let tried = Arc::new(Tried { state, plan, error });
+                if is_bisected {
+                    tried.adopt(&mut next[n_open..]);
+                }
+                last.push(tried);
+            }
         }
         memory.history.extend(round.map(|round| Round {
             finished: tree.n_leaves(),
             ..round
         }));
         open = next;
-        let n_boxes = tree.n_leaves() + open.len();
-        if n_boxes.saturating_mul(context.numbers_per_box()) > context.rules.most_numbers {
+        let boxes = tree.n_leaves() + open.len();
+        if boxes.saturating_mul(context.numbers_per_box()) > context.rules.most_numbers {
+            memory.given_up_at = Some(boxes);
             return Ok(false);
         }
     }
@@ -233,26 +246,13 @@ fn conclude(
     context: &Context,
     store: &SampleStore,
     tree: &mut BoxTree,
-    last: &[(OpenBox, Plan)],
+    last: &[Arc<Tried>],
     open: &[OpenBox],
 ) {
     for half in open.iter().filter(|b| b.is_searched) {
         tree.drop_region(half.node, DropReason::Unfinished);
     }
-    let concluded: Vec<Option<BoxModel>> = last
-        .par_iter()
-        .map(|(b, plan)| {
-            let gathered = samples_of(context, store, b, plan).ok()?;
-            let samples = gathered.samples();
-            let trial = context.attempt(&b.region, &samples, b.dynamics.now, b.outputs.now);
-            Some(as_it_is(context, &b.region, &samples, trial))
-        })
-        .collect();
-    for ((state, _), leaf) in last.iter().zip(concluded) {
-        if let Some(leaf) = leaf {
-            tree.close(state.node, leaf);
-        }
-    }
+    wider::conclude(context, store, tree, last);
 }
 
 /// The round that tried these boxes, without the number of finished ones.
@@ -351,6 +351,7 @@ impl Memory {
             round: 1000 * self.attempt,
             merge_below: None,
             is_searched: false,
+            parent: None,
         }
     }
 

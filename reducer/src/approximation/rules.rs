@@ -68,6 +68,9 @@ pub(super) struct Rules {
     pub target: f64,
     /// Part of the tolerance that a box may use after terms are dropped.
     pub trimmed_target: f64,
+    /// Part of its tolerance that a block may lose when terms are dropped: a tenth, because frequencies and forces in
+    /// time are better than tolerances ask for where that costs little.
+    pub trimming: f64,
     /// Form and bases of the thesis: its norm, and its validation points half-way to the faces.
     pub thesis: bool,
 }
@@ -177,6 +180,7 @@ impl Rules {
                 _ if thesis => 1.0,
                 Criterion::Mean | Criterion::Max => 0.85,
             },
+            trimming: 0.1,
             thesis,
         })
     }

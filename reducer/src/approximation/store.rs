@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Configurations that are evaluated between two looks at whether to go on.
+/// Configurations of every rank that are evaluated between two looks at whether to go on.
 const PORTION: usize = 256;
 
 /// All samples a run has asked for, in the order in which it asked.
@@ -131,13 +131,14 @@ impl<'a> SampleStore<'a> {
             .filter(|p| !self.database.knows(p))
             .collect();
         let mut left = missing.len();
-        for portion in missing.chunks(PORTION) {
+        for portion in missing.chunks(PORTION * self.local.ranks()) {
             if let Some(reason) = ends(left) {
                 return Ok(Some(reason));
             }
-            let evaluated: Vec<(Vec<f64>, SampleResult)> = portion
-                .par_iter()
-                .map(|p| ((*p).clone(), self.local.evaluate(p).map(Arc::new)))
+            let at: Vec<&[f64]> = portion.iter().map(|p| p.as_slice()).collect();
+            let results = self.local.evaluate_all(&at).into_iter();
+            let evaluated: Vec<(Vec<f64>, SampleResult)> = (portion.iter().zip(results))
+                .map(|(p, result)| ((*p).clone(), result.map(Arc::new)))
                 .collect();
             self.database.append(evaluated)?;
             left -= portion.len();

@@ -68,6 +68,14 @@ impl BoxTree {
         self.nodes.iter().filter(is_end).count()
     }
 
+    /// The same below a node.
+    pub fn n_ends_below(&self, node: NodeId) -> usize {
+        match &self.nodes[node.0] {
+            Node::Split { low, high, .. } => self.n_ends_below(*low) + self.n_ends_below(*high),
+            _ => 1,
+        }
+    }
+
     /// Coefficients of finished boxes.
     pub fn stored_numbers(&self) -> usize {
         let stored = |node: &Node| match node {

@@ -1,5 +1,6 @@
 //! One attempt at one box: fit, measure at fresh points, drop what is not needed.
 
+use super::certify::definite_bound;
 use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::history::Counters;
@@ -339,7 +340,7 @@ impl Context<'_> {
             };
             let smaller_outputs = trimming(Part::Outputs).trimmed();
             if let Some(smaller) =
-                smaller_dynamics.filter(|s| self.stays_proven(&dynamics, &s.table))
+                smaller_dynamics.filter(|s| self.stays_proven(region, &dynamics, &s.table))
             {
                 dynamics = smaller.table;
                 put_part(&mut errors, smaller.errors, Part::Dynamics);
@@ -352,12 +353,7 @@ impl Context<'_> {
         BoxModel {
             lower: region.lower.clone(),
             upper: region.upper.clone(),
-            definite: super::certify::definite_bound(
-                self.rules.form,
-                self.layout,
-                self.components,
-                &dynamics,
-            ),
+            definite: definite_bound(self, region, &dynamics),
             dynamics,
             outputs,
             reached,
@@ -369,11 +365,8 @@ impl Context<'_> {
 impl Context<'_> {
     /// A smaller table keeps the proof of definiteness that a table has: in the form `direct` a box without
     /// it falls short.
-    fn stays_proven(&self, table: &Table, smaller: &Table) -> bool {
-        let proven = |table: &Table| {
-            let (layout, components) = (self.layout, self.components);
-            super::certify::definite_bound(self.rules.form, layout, components, table).is_some()
-        };
+    fn stays_proven(&self, region: &Region, table: &Table, smaller: &Table) -> bool {
+        let proven = |table: &Table| definite_bound(self, region, table).is_some();
         self.rules.form == ModelForm::Lagrangian || proven(smaller) || !proven(table)
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Trimmed {
 
 impl Trimming<'_> {
     /// Drops as many coefficients, those that matter least first, as leave every block's error within a
-    /// tenth of its tolerance of what it was, and below the target of trimmed tables if it was. Absent where
+    /// part of its tolerance of what it was, and below the target of trimmed tables if it was. Absent where
     /// nothing can be dropped.
     pub fn trimmed(&self) -> Option<Trimmed> {
         let table = self.table();
@@ -114,7 +114,8 @@ impl Trimming<'_> {
 
     fn is_acceptable(&self, errors: &[PointErrors], before: &[f64; N_BLOCKS]) -> bool {
         let target = self.context.rules.trimmed_target(self.part);
-        let limit = |before: f64| (before + 0.1).min(target.max(before + 1e-12));
+        let loss = self.context.rules.trimming;
+        let limit = |before: f64| (before + loss).min(target.max(before + 1e-12));
         self.ratios(errors)
             .iter()
             .zip(before)
@@ -124,7 +125,8 @@ impl Trimming<'_> {
     /// Places of the coefficients, those first whose loss adds least to the errors.
     fn by_weight(&self, table: &Table) -> Vec<usize> {
         let n = self.components().len().max(1);
-        let terms = TermSizes::new(table, self.region, &self.samples.fit);
+        let at = PolynomialValues::new(self.context.functions, self.part == Part::Outputs);
+        let terms = TermSizes::new(table, self.region, &self.samples.fit, at);
         let scales = kind_scales(table, self.components());
         let weight = |place: usize| {
             let (m, j, c) = (place / n, place % n, table.coefficients[place].abs());
@@ -178,11 +180,15 @@ struct TermSizes<'a> {
 }
 
 impl<'a> TermSizes<'a> {
-    fn new(table: &'a Table, region: &Region, samples: &[&Sample]) -> Self {
+    fn new(
+        table: &'a Table,
+        region: &Region,
+        samples: &[&Sample],
+        mut at: PolynomialValues,
+    ) -> Self {
         let (count, s) = (table.terms.len(), region.dimension());
         let degrees: Vec<u8> = table.terms.iter().flatten().copied().collect();
         let (mut values, mut slopes) = (vec![0.0; count], vec![0.0; count * s]);
-        let mut at = PolynomialValues::default();
         for sample in samples {
             at.fill(&degrees, sample.theta(), &region.lower, &region.upper);
             let add = |sums: &mut [f64], found: &[f64]| {

@@ -221,6 +221,8 @@ pub enum FaultKind {
     DrivenTwice { joint: String, first: String },
     #[error("joint `{joint}` is {kind}: it has no single coordinate")]
     NotOneCoordinate { joint: String, kind: &'static str },
+    #[error("joint `{joint}` is free: it has six coordinates")]
+    SixCoordinates { joint: String },
     #[error("the mechanism has no {what}")]
     Nothing { what: &'static str },
     #[error("the range ends at {upper}, which is not above its start {lower}")]
@@ -317,12 +319,13 @@ impl FaultKind {
             Self::NotANode { nearest, .. } => format!("move it to a node, or change `elements`; the nearest nodes are {}", nearest.join(" and ")),
             Self::FramesApart { slides: true, .. } => "a sliding joint is drawn at one place at home: say with `frame_b = { at = [x, y, z] }` where that is, in the frame of the second body".into(),
             Self::FramesApart { tolerance, .. } => format!("correct the drawing; `home_tolerance` is {tolerance} m"),
-            Self::NoPosition { .. } => "give `at = [x, y, z]`, or name points that coincide, such as `hinge = [\"crank.to\", \"coupler.from\"]`".into(),
+            Self::NoPosition { .. } => "give `at = [x, y, z]`, or name a point of one body or of both, such as `hinge = [\"ground\", \"crank.origin\"]` or `hinge = [\"crank.to\", \"coupler.from\"]`".into(),
             Self::NoAxis { key, .. } => format!("add `{key}`"),
             Self::SameBody => "name two different bodies".into(),
-            Self::Disconnected { .. } => "add a joint between it and the rest of the mechanism; springs alone do not hold a body: see \"A body that floats\" in docs/mechanism-format.md".into(),
+            Self::Disconnected { .. } => "add a joint between it and the rest of the mechanism; springs alone do not hold a body: attach one that floats by a `free` joint, see \"A body that floats\" in docs/mechanism-format.md".into(),
             Self::DrivenTwice { .. } => "remove one of the coordinates, or drive another joint".into(),
             Self::NotOneCoordinate { .. } => "use a hinge or a prismatic joint here".into(),
+            Self::SixCoordinates { joint } => format!("name one of its motions: `{joint}.x`, `{joint}.y`, `{joint}.z`, `{joint}.yaw`, `{joint}.pitch`, `{joint}.roll`"),
             Self::Nothing { what } => format!("add `[[{what}]]`"),
             Self::RangeOrder { .. } => "write the smaller value first".into(),
             Self::HomeOutside { .. } => "every configuration is reached from home: draw the mechanism inside the range, or widen the range up to home and leave out what is too much by `[domain] inequalities`".into(),

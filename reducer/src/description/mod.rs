@@ -27,18 +27,27 @@ pub(crate) use overrides::Overrides;
 pub use schema::schema;
 pub use suggest::closest;
 
+use crate::finite_elements::BodyStore;
 use mechanism::Mechanism;
 use std::path::Path;
 
+/// Where condensed bodies of a mechanism with this name are kept; none: nowhere.
+pub type Stores<'a> = dyn Fn(&str) -> Option<BodyStore> + 'a;
+
 /// Reads a mechanism file and what it includes.
 pub fn load(path: &Path) -> Result<Mechanism, Faults> {
+    load_with(path, &|_| None)
+}
+
+/// Like [`load`]; bodies from finite-element programs are condensed once and then taken from where they are kept.
+pub fn load_with(path: &Path, stores: &Stores<'_>) -> Result<Mechanism, Faults> {
     let bytes = read(path).map_err(|kind| Faults {
         faults: vec![Fault { origin: None, kind }],
         sources: Vec::new(),
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolver = |named: &Path| files::read_named(&folder.join(named));
-    parse_bytes(&bytes, &path.display().to_string(), &resolver, None)
+    parse_bytes(&bytes, &path.display().to_string(), &resolver, None, stores)
 }
 
 /// A mechanism from the bytes of its file, with some values replaced; `resolver` gives the files it
@@ -49,13 +58,13 @@ pub fn parse_with(
     resolver: &Resolver<'_>,
     overrides: &Overrides,
 ) -> Result<Mechanism, Faults> {
-    parse_bytes(bytes, label, resolver, Some(overrides))
+    parse_bytes(bytes, label, resolver, Some(overrides), &|_| None)
 }
 
 /// Reads a mechanism from text; `resolver` gives the files it includes, by their path relative to
 /// this one.
 pub fn parse(text: &str, label: &str, resolver: &Resolver<'_>) -> Result<Mechanism, Faults> {
-    parse_bytes(text.as_bytes(), label, resolver, None)
+    parse_bytes(text.as_bytes(), label, resolver, None, &|_| None)
 }
 
 fn parse_bytes(
@@ -63,6 +72,7 @@ fn parse_bytes(
     label: &str,
     resolver: &Resolver<'_>,
     overrides: Option<&Overrides>,
+    stores: &Stores<'_>,
 ) -> Result<Mechanism, Faults> {
     let mut input = files::gather(bytes, label, resolver);
     let stem = Path::new(label).file_stem().and_then(|stem| stem.to_str());
@@ -76,7 +86,7 @@ fn parse_bytes(
         faults.extend(overrides.apply(&mut input));
     }
     if complete && !input.faults.iter().any(|found| found.fatal) {
-        match elaborate::elaborate(&input, stem.unwrap_or("mechanism"), resolver) {
+        match elaborate::elaborate(&input, stem.unwrap_or("mechanism"), resolver, stores) {
             Ok(mechanism) if faults.is_empty() => return Ok(mechanism),
             Ok(_) => {}
             Err(found) => {

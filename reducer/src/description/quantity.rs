@@ -217,6 +217,7 @@ const UNITS: &[(&str, f64, Dimension)] = &[
     ("mrad", 1e-3, Dimension::ANGLE),
     ("deg", std::f64::consts::PI / 180.0, Dimension::ANGLE),
     ("Hz", 1.0, Dimension::RATE),
+    ("kHz", 1e3, Dimension::RATE),
     (
         "rpm",
         std::f64::consts::PI / 30.0,

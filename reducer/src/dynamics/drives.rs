@@ -1,6 +1,6 @@
 //! Actuators and point forces made of signals.
 
-use super::control::{Diagram, External, Feedback, Law, Library, Runs};
+use super::control::{Diagram, External, Feedback, Law, Library, ObserverLaw, Runs};
 use super::excitation::{Drive, Excitation, Impulse};
 use super::signal::Signal;
 use nalgebra::Vector3;
@@ -254,6 +254,16 @@ impl Drives {
             }
         }
         self
+    }
+
+    /// Blocks that are observers.
+    pub(crate) fn observers(&mut self) -> impl Iterator<Item = &mut ObserverLaw> {
+        let blocks = self.control.iter_mut();
+        let blocks = blocks.flat_map(|(diagram, _)| &mut diagram.blocks);
+        blocks.filter_map(|block| match &mut block.law {
+            Law::Observer(observer) => Some(&mut **observer),
+            _ => None,
+        })
     }
 
     /// The same with a multiple of a block's outputs.

@@ -9,6 +9,7 @@ pub mod excitation;
 pub mod full;
 pub mod inversion;
 pub mod linear;
+pub mod observer;
 pub mod record;
 pub mod reduced;
 pub mod scenario;

@@ -234,9 +234,15 @@ impl Held {
                 loop {
                     let found = find(count)?;
                     let enough = found.omega.last().is_none_or(|w| *w > limit);
-                    if enough || found.complete || count >= MAX_MODES.min(self.n_inner) {
+                    if enough || found.complete || count >= self.n_inner {
                         let below = found.omega.iter().take_while(|w| **w <= limit).count();
                         return Ok(first(found, below));
+                    }
+                    if count >= MAX_MODES {
+                        return Err(FeError::ManyModes {
+                            limit: MAX_MODES,
+                            up_to_hz: limit_hz,
+                        });
                     }
                     count = (2 * count).min(MAX_MODES).min(self.n_inner);
                 }

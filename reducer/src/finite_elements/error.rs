@@ -96,6 +96,8 @@ pub enum FeError {
     Interface { interface: String, what: String },
     #[error("with all interfaces held something of the body can still move")]
     Loose,
+    #[error("more than {limit} modes of the held body lie below {up_to_hz} Hz")]
+    ManyModes { limit: usize, up_to_hz: f64 },
     #[error("the eigenvalue problem of the body with held interfaces failed")]
     Eigenproblem,
 }
@@ -136,6 +138,7 @@ impl FeError {
             Self::NoMass { .. } => "give the material a density, and check `units`".into(),
             Self::Interface { .. } => "name nodes of the exported mesh; a reference node has six dofs, or three and a rotation node".into(),
             Self::Loose => "join all parts of the mesh; a single interface with three dofs cannot hold a body".into(),
+            Self::ManyModes { .. } => "lower `up_to`, or give `modes` instead".into(),
             Self::Eigenproblem => "check the mass: negative entries make it indefinite".into(),
         }
     }

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// Most nodes of an averaging interface: six of their dofs are tied to all others.
 const MAX_AVERAGED: usize = 400;
+/// Most nodes with which a frame at a single node turns.
+const MAX_AROUND: usize = 60;
 
 /// How a set of nodes carries a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +31,19 @@ pub enum Tie {
         /// The node.
         node: u64,
     },
-    /// A set of nodes; the frame is at their mean.
+    /// A set of nodes.
     Nodes {
         /// The nodes.
         nodes: Vec<u64>,
         /// How they carry the frame.
         coupling: Coupling,
+        /// Where the frame is, axes of the mesh (m); default: the mean of the nodes.
+        at: Option<Vector3<f64>>,
+    },
+    /// One node: the frame moves with it and turns with the nodes around it, which stay as free as they were.
+    Node {
+        /// The node.
+        node: u64,
     },
 }
 
@@ -104,12 +113,15 @@ impl FeBody {
             taken: vec![None; self.dofs.len()],
             n: self.dofs.len() as u32,
         };
-        let mut dofs = Vec::with_capacity(interfaces.len());
-        let mut positions = Vec::with_capacity(interfaces.len());
-        for (i, interface) in interfaces.iter().enumerate() {
-            let (own, at) = builder.tie(i, interface, interfaces)?;
-            dofs.push(own);
-            positions.push(at);
+        let mut dofs = vec![[0; 6]; interfaces.len()];
+        let mut positions = vec![Vector3::zeros(); interfaces.len()];
+        // Single nodes last: they take what others leave of their surroundings.
+        for last in [false, true] {
+            for (i, interface) in interfaces.iter().enumerate() {
+                if matches!(interface.tie, Tie::Node { .. }) == last {
+                    (dofs[i], positions[i]) = builder.tie(i, interface, interfaces)?;
+                }
+            }
         }
         Ok(builder.finish(dofs, positions))
     }
@@ -150,7 +162,8 @@ impl Builder<'_> {
         all: &[Interface],
     ) -> Result<([u32; 6], Vector3<f64>), FeError> {
         match &interface.tie {
-            Tie::Reference { node } => {
+            Tie::Node { node } if !self.turns(*node) => self.single(i, interface, all, *node),
+            Tie::Reference { node } | Tie::Node { node } => {
                 let mut own = [0; 6];
                 for (c, own) in own.iter_mut().enumerate() {
                     let dof = Dof {
@@ -165,17 +178,22 @@ impl Builder<'_> {
                 }
                 Ok((own, self.body.nodes[node]))
             }
-            Tie::Nodes { nodes, coupling } => {
+            Tie::Nodes {
+                nodes,
+                coupling,
+                at,
+            } => {
                 let own: [u32; 6] = std::array::from_fn(|c| self.n + c as u32);
                 self.n += 6;
                 let members = self.members(interface, nodes)?;
                 let center =
                     members.iter().map(|(_, p)| p).sum::<Vector3<f64>>() / members.len() as f64;
+                let at = at.unwrap_or(center);
                 match coupling {
-                    Coupling::Rigid => self.rigid(i, all, &members, &center, &own)?,
-                    Coupling::Average => self.average(i, all, &members, &center, &own)?,
+                    Coupling::Rigid => self.rigid(i, all, &members, &at, &own)?,
+                    Coupling::Average => self.average(i, all, &members, &at, &own)?,
                 }
-                Ok((own, center))
+                Ok((own, at))
             }
         }
     }
@@ -220,12 +238,12 @@ impl Builder<'_> {
         i: usize,
         all: &[Interface],
         members: &[(u64, Vector3<f64>)],
-        center: &Vector3<f64>,
+        at: &Vector3<f64>,
         own: &[u32; 6],
     ) -> Result<(), FeError> {
-        for (node, at) in members {
+        for (node, place) in members {
             // u = d + φ×r.
-            let turn = -skew(&(at - center));
+            let turn = -skew(&(place - at));
             for component in 1..=6u8 {
                 let Some(&place) = self.places.get(&Dof {
                     node: *node,
@@ -251,20 +269,95 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// d = mean of u, φ = J⁻¹Σ r×u: six of the nodes' dofs follow from the frame and the others.
     fn average(
         &mut self,
         i: usize,
         all: &[Interface],
         members: &[(u64, Vector3<f64>)],
-        center: &Vector3<f64>,
+        at: &Vector3<f64>,
         own: &[u32; 6],
     ) -> Result<(), FeError> {
         if members.len() > MAX_AVERAGED {
             let what = format!("{} nodes, {MAX_AVERAGED} can be averaged", members.len());
             return self.fault(&all[i], what);
         }
+        let weights = vec![1.0 / members.len() as f64; members.len()];
+        self.follow(i, all, members, at, own, &weights)
+    }
+
+    /// Whether a node has rotations of its own.
+    fn turns(&self, node: u64) -> bool {
+        (4..=6).all(|component| self.places.contains_key(&Dof { node, component }))
+    }
+
+    fn single(
+        &mut self,
+        i: usize,
+        interface: &Interface,
+        all: &[Interface],
+        node: u64,
+    ) -> Result<([u32; 6], Vector3<f64>), FeError> {
+        let around = self.around(node);
+        let members = self.members(interface, &around)?;
+        let Some(at) = members.iter().position(|(own, _)| *own == node) else {
+            return self.fault(interface, format!("node {node} has no three displacements"));
+        };
+        let own: [u32; 6] = std::array::from_fn(|c| self.n + c as u32);
+        self.n += 6;
+        let mut weights = vec![0.0; members.len()];
+        weights[at] = 1.0;
+        let center = members[at].1;
+        self.follow(i, all, &members, &center, &own, &weights)?;
+        Ok((own, center))
+    }
+
+    /// A node and the nearest of those that the stiffness connects with it, as far as no other interface has them.
+    fn around(&self, node: u64) -> Vec<u64> {
+        let body = self.body;
+        let mut found = vec![node];
+        for &(row, column, _) in &body.stiffness.entries {
+            let (a, b) = (
+                body.dofs[row as usize].node,
+                body.dofs[column as usize].node,
+            );
+            if a == node {
+                found.push(b);
+            } else if b == node {
+                found.push(a);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let free = |other: &u64| {
+            (1..=3).all(|component| {
+                let node = *other;
+                let place = self.places.get(&Dof { node, component });
+                place.is_some_and(|place| self.taken[*place as usize].is_none())
+            })
+        };
+        found.retain(|other| *other == node || free(other));
+        if let Some(at) = body.nodes.get(&node) {
+            let away = |n: &u64| (body.nodes[n] - at).norm_squared();
+            found.sort_by(|a, b| away(a).total_cmp(&away(b)).then(a.cmp(b)));
+        }
+        found.truncate(MAX_AROUND);
+        found
+    }
+
+    /// Motion Σ w·u of the weighted middle of nodes, φ = J⁻¹Σ r×(u − Σ w·u) with arms from there, and so that of a
+    /// frame at any place: six of the nodes' dofs follow from the frame and the others.
+    fn follow(
+        &mut self,
+        i: usize,
+        all: &[Interface],
+        members: &[(u64, Vector3<f64>)],
+        frame_at: &Vector3<f64>,
+        own: &[u32; 6],
+        weights: &[f64],
+    ) -> Result<(), FeError> {
         let n = members.len();
+        let weighted = members.iter().zip(weights);
+        let center: Vector3<f64> = weighted.map(|((_, at), weight)| at * *weight).sum();
         let mut inertia = Matrix3::zeros();
         for (_, at) in members {
             let arm = skew(&(at - center));
@@ -272,12 +365,17 @@ impl Builder<'_> {
         }
         let inverse = inertia.try_inverse().unwrap_or_else(Matrix3::zeros);
         let size = (inertia.trace() / n as f64).sqrt();
+        // Zero about the mean.
+        let arms = members
+            .iter()
+            .map(|(_, at)| at - center)
+            .sum::<Vector3<f64>>();
         let mut w = DMatrix::zeros(6, 3 * n);
         let mut places = Vec::with_capacity(3 * n);
         for (k, (node, at)) in members.iter().enumerate() {
-            let turn = inverse * skew(&(at - center)) * size;
+            let turn = inverse * skew(&(at - center - arms * weights[k])) * size;
             for c in 0..3 {
-                w[(c, 3 * k + c)] = 1.0 / n as f64;
+                w[(c, 3 * k + c)] = weights[k];
                 for r in 0..3 {
                     w[(3 + r, 3 * k + c)] = turn[(r, c)];
                 }
@@ -290,6 +388,9 @@ impl Builder<'_> {
                 places.push(place);
             }
         }
+        let carried = skew(&(frame_at - center)) * w.fixed_rows::<3>(3) / size;
+        let mut shift = w.fixed_rows_mut::<3>(0);
+        shift -= carried;
         let pivots = crate::linalg::independent_rows(&w.transpose(), 1e-6);
         let Some(inverse) = (pivots.len() == 6)
             .then(|| w.select_columns(&pivots).try_inverse())

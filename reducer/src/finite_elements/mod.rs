@@ -10,8 +10,10 @@ mod error;
 mod interface;
 mod mesh;
 mod nastran;
+mod picture;
 mod read;
 mod sparse;
+mod stored;
 mod superelement;
 mod triplets;
 
@@ -20,7 +22,9 @@ pub use condense::{Condensed, Modes};
 pub use error::{FeError, Place};
 pub use interface::{Coupling, Interface, Tie};
 pub use mesh::{ElementBlock, Mesh, RigidTie};
+pub use picture::Picture;
 pub use read::{Content, FileMatrix, MAX_BYTES, SourceFile, read};
+pub use stored::BodyStore;
 pub use superelement::Superelement;
 
 /// One degree of freedom: component 1 to 3 is a displacement along x, y, z, component 4 to 6 a

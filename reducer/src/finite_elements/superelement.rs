@@ -7,6 +7,7 @@
 
 use super::body::{FeBody, MassProperties};
 use super::condense::Condensed;
+use super::picture::Picture;
 use crate::lie::Frame;
 use faer::Mat;
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -31,8 +32,8 @@ pub struct Superelement {
     pub linear: Vec<DMatrix<f64>>,
     /// For every pair (a, b): R_aᵀMR_b over rotations, row by row.
     pub quadratic: Vec<Matrix3<f64>>,
-    /// Points that outline the body, axes of the mesh.
-    pub outline: Vec<Vector3<f64>>,
+    /// Its mesh, for pictures.
+    pub picture: Picture,
 }
 
 impl Superelement {
@@ -104,7 +105,7 @@ impl Superelement {
                     Matrix3::from_fn(|k, l| quadratic[(3 * a + k, 3 * b + l)])
                 })
                 .collect(),
-            outline: outline(body),
+            picture: Picture::new(body, &shapes),
         }
     }
 }
@@ -132,20 +133,4 @@ fn turned_fields(body: &FeBody, shapes: &Mat<f64>) -> Mat<f64> {
         }
     }
     out
-}
-
-/// Corners of the box around the body.
-fn outline(body: &FeBody) -> Vec<Vector3<f64>> {
-    let (low, high) = body.bounds();
-    (0..8)
-        .map(|corner| {
-            Vector3::from_fn(|c, _| {
-                if corner >> c & 1 == 0 {
-                    low[c]
-                } else {
-                    high[c]
-                }
-            })
-        })
-        .collect()
 }

@@ -103,6 +103,11 @@ impl Kinematics {
         self.skeleton.n_cut_rows() - self.rows.len()
     }
 
+    /// All bodies form a tree, and every joint is actuated.
+    pub fn is_tree(&self) -> bool {
+        self.n_joint_coordinates() == self.home().len()
+    }
+
     /// Number of joint coordinates of the spanning tree.
     pub fn n_joint_coordinates(&self) -> usize {
         self.skeleton.n_coordinates

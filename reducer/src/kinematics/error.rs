@@ -146,7 +146,7 @@ impl Explain for KinematicsError {
                 "draw the mechanism more exactly at home, or raise home_tolerance".into()
             }
             Self::Mobility { mobility, actuated, .. } if mobility > actuated => {
-                "actuate it (where a spring holds it, by a coordinate with `stiffness`), replace it by a joint with fewer freedoms, or, if the mechanism is drawn folded or aligned, draw it at another home".into()
+                "actuate it (where a spring holds it, by a coordinate with `stiffness`), replace it by a joint with fewer freedoms (a rod between two spherical joints spins about itself: make one of them `universal`), or, if the mechanism is drawn folded or aligned, draw it at another home".into()
             }
             Self::Mobility { .. } => {
                 "remove this coordinate, or use joints with more freedoms".into()

@@ -212,10 +212,7 @@ impl MassPoint {
             .fixed_view_mut::<3, 3>(0, 3)
             .copy_from(&(-skew(&(self.shift * direction))));
         let spin = lie::rotation_tangent(&phi) * d_phi;
-        let pure = |v: &Vector3<f64>| lie::join(&Vector3::zeros(), v);
-        let d_tangent = tangent_derivative(&pure(&phi), &pure(&d_phi))
-            .fixed_view::<3, 3>(3, 3)
-            .into_owned();
+        let d_tangent = lie::rotation_tangent_derivative(&phi, &d_phi);
         let mut rotation = SMatrix::<f64, 3, 12>::zeros();
         rotation
             .fixed_view_mut::<3, 3>(0, 3)
@@ -230,19 +227,20 @@ impl MassPoint {
 /// ḋ per velocities of both nodes: [−T⁻¹(−d), T⁻¹(d)] [M 3.2].
 fn strain_operator(d: &Vector6) -> Matrix6x12 {
     let mut p = Matrix6x12::zeros();
+    let right = inverse_tangent(d);
+    // The odd part of T⁻¹ is ½ad.
     p.fixed_view_mut::<6, 6>(0, 0)
-        .copy_from(&(-inverse_tangent(&(-d))));
-    p.fixed_view_mut::<6, 6>(0, 6)
-        .copy_from(&inverse_tangent(d));
+        .copy_from(&(adjoint_algebra(d) - right));
+    p.fixed_view_mut::<6, 6>(0, 6).copy_from(&right);
     p
 }
 
 fn strain_operator_derivative(d: &Vector6, direction: &Vector6) -> Matrix6x12 {
     let mut p = Matrix6x12::zeros();
+    let right = inverse_tangent_derivative(d, direction);
     p.fixed_view_mut::<6, 6>(0, 0)
-        .copy_from(&inverse_tangent_derivative(&(-d), direction));
-    p.fixed_view_mut::<6, 6>(0, 6)
-        .copy_from(&inverse_tangent_derivative(d, direction));
+        .copy_from(&(adjoint_algebra(direction) - right));
+    p.fixed_view_mut::<6, 6>(0, 6).copy_from(&right);
     p
 }
 

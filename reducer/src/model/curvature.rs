@@ -298,17 +298,6 @@ impl FullModel {
         out
     }
 
-    /// Σ σ·D2 of all elements for the stresses σ of a motion [M 14.3].
-    pub fn strain_curvature(&self, motion: &[f64]) -> BilinearForm {
-        let mut out = BilinearForm::default();
-        for placed in &self.placed {
-            let element = self.element(placed);
-            let stress = element.stress(&element.strain(&placed.gather(motion)));
-            out.push_element(placed, element.strain_curvature(&stress));
-        }
-        out
-    }
-
     /// Explicit second derivatives of the potential of a uniform field of accelerations (node
     /// axes, as a motion), undeformed; linear in the field.
     pub fn gravity_curvature(&self, field: &[f64]) -> BilinearForm {

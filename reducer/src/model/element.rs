@@ -40,6 +40,11 @@ impl PlacedElement {
         DVector::from_iterator(self.places.len(), self.places.iter().map(|p| motion[*p]))
     }
 
+    /// The same of a beam, whose places are those of two nodes.
+    pub fn gather_beam(&self, motion: &[f64]) -> Vector12 {
+        Vector12::from_fn(|i, _| motion[self.places[i]])
+    }
+
     /// Lines between its nodes: from the first to every other.
     pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> + '_ {
         self.nodes[1..].iter().map(|node| [self.nodes[0], *node])
@@ -347,6 +352,14 @@ impl Element {
         match self {
             Self::Beam(beam) => square(&beam.mass_at(&six(d))),
             Self::Super(body) => body.mass_at(d),
+        }
+    }
+
+    /// Kinetic energy for local velocities.
+    pub fn kinetic_energy(&self, d: &DVector<f64>, velocity: &DVector<f64>) -> f64 {
+        match self {
+            Self::Beam(beam) => beam.kinetic_energy(&six(d), &fixed(velocity)),
+            Self::Super(body) => 0.5 * velocity.dot(&(body.mass_at(d) * velocity)),
         }
     }
 

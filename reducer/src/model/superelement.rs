@@ -25,7 +25,7 @@ struct Pair {
 /// Constants of one element.
 #[derive(Debug, Clone)]
 pub struct SuperElement {
-    body: Arc<Superelement>,
+    pub(super) body: Arc<Superelement>,
     /// Undeformed places of the other interfaces seen from the first.
     places: Vec<Frame>,
     /// Adjoints of their inverses.

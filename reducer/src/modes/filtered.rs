@@ -36,8 +36,27 @@ pub(super) fn filtered(
         }
         y = next;
         scale_columns(&mut y, &reference.omega);
+        orthonormalise(at, &mut y, &mut dy)?;
     }
     rotate_towards(at, reference, &y, &dy)
+}
+
+/// Another basis of the same space. Each step enlarges what a column has of lower modes by the square of the ratio of
+/// frequencies; without this, several steps leave columns that are parallel to rounding where one mode is far softer
+/// than the others. The change of basis is a constant in derivatives: the result depends on the space alone.
+fn orthonormalise(
+    at: &Linearised<'_>,
+    y: &mut Mat<f64>,
+    dy: &mut [Mat<f64>],
+) -> Result<(), ModesError> {
+    let gram = symmetric(&(y.transpose() * at.model.mass_times(y)));
+    let l = cholesky(&gram).ok_or(ModesError::GaugeLost { overlap: 0.0 })?;
+    let change = solve_lower_transposed(&l, &Mat::identity(y.ncols(), y.ncols()));
+    *y = &*y * &change;
+    for d in dy {
+        *d = &*d * &change;
+    }
+    Ok(())
 }
 
 /// Undoes the shrinking by 1/ω² so that columns stay comparable; the space does not change.

@@ -32,7 +32,7 @@ impl Evaluator<'_> {
         let (rate, accel) = (with_zeros(rate), with_zeros(accel));
         let bent = match status {
             Status::Inside | Status::Clamped => Some([theta, &modal].concat()),
-            // Corrections with the stiffness at rest may fail where Newton's do not.
+            // A deflection may be balanced where the stiffness is not definite.
             _ => self.quasi_static(theta, [&rate, &accel], work)?,
         };
         let Some(eta) = bent else {

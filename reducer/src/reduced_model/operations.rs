@@ -1,7 +1,10 @@
 //! What a call costs: the kernel run with numbers that count.
 
+use super::ObserverPlan;
 use super::plan::Plan;
-use kernel::{Coefficients, LinearModel, Load, Model, Number, Output, Parameters, Scratch, Status};
+use kernel::{
+    Coefficients, Estimate, LinearModel, Load, Model, Number, Output, Parameters, Scratch, Status,
+};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -102,7 +105,8 @@ impl Number for Counted {
     const TWO: Self = Self(2.0);
     const EPSILON: Self = Self(f64::EPSILON);
     const MAX: Self = Self(f64::MAX);
-    const SETTLED: Self = Self(f64::SETTLED);
+    /// Nothing settles: all corrections are counted.
+    const SETTLED: Self = Self(f64::NAN);
     const NEAR: Self = Self(f64::NEAR);
 
     fn of(value: f64) -> Self {
@@ -166,6 +170,38 @@ pub fn call_costs(plan: &Plan, with_parameters: bool) -> Vec<CallCost> {
     found
 }
 
+/// Costs of an observer's prediction and update, in the most expensive box.
+pub fn observer_costs(
+    plan: &Plan,
+    observer: &ObserverPlan,
+    with_parameters: bool,
+) -> Vec<CallCost> {
+    let mut calls = Calls::new(plan, with_parameters);
+    calls.more = observer.view().memory(plan.n, plan.n_outputs);
+    let mut found: Vec<CallCost> = Vec::new();
+    for boxes in boxes_by_shape(plan) {
+        let mut here = Vec::new();
+        for &index in boxes.iter().take(TRIED) {
+            let costs = calls.observer(observer, index);
+            here = costs.iter().map(|(cost, _)| *cost).collect();
+            if costs.iter().all(|(_, status)| *status < Status::Undefined) {
+                break;
+            }
+        }
+        if found.is_empty() {
+            found.clone_from(&here);
+        }
+        for (most, here) in found.iter_mut().zip(here) {
+            most.operations = most.operations.most(here.operations);
+        }
+    }
+    // A call that ended early has not shown all that it takes.
+    for cost in &mut found {
+        cost.memory = plan.memory() + calls.more;
+    }
+    found
+}
+
 /// Operations of an inverse dynamics of the nominal model.
 pub fn inverse_dynamics_cost(plan: &Plan) -> Operations {
     let calls = Calls::new(plan, false);
@@ -193,6 +229,8 @@ struct Calls<'a> {
     with_parameters: bool,
     payload: Vec<Counted>,
     per_theta: Vec<Counted>,
+    /// Memory beyond that of the model's own functions.
+    more: usize,
 }
 
 impl<'a> Calls<'a> {
@@ -210,6 +248,7 @@ impl<'a> Calls<'a> {
             with_parameters,
             payload: vec![Counted(largest + 0.3); plan.n_outputs],
             per_theta: vec![Counted(0.5); s],
+            more: 0,
         }
     }
 
@@ -256,7 +295,7 @@ impl<'a> Calls<'a> {
             Scratch<'_, Counted>,
         ) -> Status,
     ) -> (CallCost, Status) {
-        let mut memory = vec![Counted(0.0); self.plan.memory()];
+        let mut memory = vec![Counted(0.0); self.plan.memory() + self.more];
         let left = Cell::new(memory.len());
         let total = memory.len();
         let parameters = self.parameters();
@@ -312,21 +351,49 @@ impl<'a> Calls<'a> {
             };
             kernel::linearize(m, p, [&eta, &rate, &force], &mut out, scratch)
         }));
-        // So fast that modal coordinates do not settle, where they depend on the rates at all.
-        let (fast, slow) = (vec![Counted(1e3); s], zeros(s));
         let (mut force_on_theta, mut modal) = (zeros(s), zeros(n - s));
-        let mut feedforward = |rate: &[Counted]| {
-            self.count("feedforward", |m, p, scratch| {
-                let motion = [&eta[..s], rate, &slow];
-                kernel::feedforward(m, p, motion, &mut force_on_theta, &mut modal, scratch)
-            })
-        };
-        costs.push((feedforward(&fast).0, feedforward(&slow).1));
+        costs.push(self.count("feedforward", |m, p, scratch| {
+            let still = zeros(s);
+            let motion = [&eta[..s], &still, &still];
+            kernel::feedforward(m, p, motion, &mut force_on_theta, &mut modal, scratch)
+        }));
         costs.push(self.count("step", |m, p, scratch| {
             kernel::step(m, p, &mut x, &force, Counted(0.0), scratch)
         }));
         let whole = costs.iter().all(|(_, status)| *status < Status::Undefined);
         (costs.into_iter().map(|(cost, _)| cost).collect(), whole)
+    }
+
+    fn observer(&self, observer: &ObserverPlan, index: usize) -> [(CallCost, Status); 2] {
+        let (n, states) = (self.plan.n, observer.states());
+        let zeros = |len: usize| vec![Counted(0.0); len];
+        let mut x = self.eta(index);
+        x.resize(states, Counted(1e-3));
+        let (mut root, mut force, mut nis) = (zeros(states * states), zeros(n), Counted(0.0));
+        for i in 0..states {
+            root[i * states + i] = Counted(1e-3);
+        }
+        let (given, readings) = (zeros(n), zeros(observer.sensors.len()));
+        let view = observer.view();
+        let predicted = self.count("observer_predict", |m, p, scratch| {
+            let mut e = Estimate {
+                x: &mut x,
+                root: &mut root,
+                force: &mut force,
+                nis: &mut nis,
+            };
+            kernel::observer_predict(m, &view, p, &mut e, &given, scratch)
+        });
+        let updated = self.count("observer_update", |m, p, scratch| {
+            let mut e = Estimate {
+                x: &mut x,
+                root: &mut root,
+                force: &mut force,
+                nis: &mut nis,
+            };
+            kernel::observer_update(m, &view, p, &mut e, &readings, scratch)
+        });
+        [predicted, updated]
     }
 
     fn coefficients(&self, theta: &[Counted]) -> (CallCost, Status) {

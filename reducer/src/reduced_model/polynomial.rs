@@ -1,4 +1,6 @@
-//! Products of Chebyshev polynomials on a box, for fits.
+//! Products of Chebyshev polynomials on a box, or of waves, for fits.
+
+use super::Functions;
 
 /// Values and gradients of the terms of a table at one θ.
 #[derive(Debug, Clone, Default)]
@@ -10,9 +12,21 @@ pub struct PolynomialValues {
     terms: Vec<f64>,
     /// Derivatives of the terms, `[θ][term]`.
     gradients: Vec<f64>,
+    /// In which θ they are waves, of so many θ; empty where in none.
+    waves: Vec<bool>,
+    per_angle: f64,
 }
 
 impl PolynomialValues {
+    /// For a table of the dynamics, or of the outputs, with these functions of every θ.
+    pub fn new(functions: &[Functions], is_output: bool) -> Self {
+        Self {
+            waves: functions.iter().map(|f| *f == Functions::Waves).collect(),
+            per_angle: if is_output { 0.5 } else { 1.0 },
+            ..Self::default()
+        }
+    }
+
     /// Evaluates the terms `degrees` (`[term][θ]`) and their gradients at `theta`.
     pub fn fill(&mut self, degrees: &[u8], theta: &[f64], lower: &[f64], upper: &[f64]) {
         self.fill_values(degrees, theta, lower, upper);
@@ -36,15 +50,15 @@ impl PolynomialValues {
         self.univariate.resize(s * size, 0.0);
         self.slopes.resize(s * size, 0.0);
         for k in 0..s {
+            let span = k * size..(k + 1) * size;
+            let (values, slopes) = (&mut self.univariate[span.clone()], &mut self.slopes[span]);
+            if self.waves.get(k) == Some(&true) {
+                waves(theta[k], self.per_angle, values, slopes);
+                continue;
+            }
             let half = 0.5 * (upper[k] - lower[k]);
             let xi = (theta[k] - 0.5 * (lower[k] + upper[k])) / half;
-            let span = k * size..(k + 1) * size;
-            chebyshev(
-                xi,
-                1.0 / half,
-                &mut self.univariate[span.clone()],
-                &mut self.slopes[span],
-            );
+            chebyshev(xi, 1.0 / half, values, slopes);
         }
         self.terms.resize(n_terms, 0.0);
         for (m, term) in degrees.chunks_exact(s.max(1)).enumerate() {
@@ -77,5 +91,18 @@ fn chebyshev(xi: f64, scale: f64, values: &mut [f64], slopes: &mut [f64]) {
     for k in 2..values.len() {
         values[k] = 2.0 * xi * values[k - 1] - values[k - 2];
         slopes[k] = 2.0 * (scale * values[k - 1] + xi * slopes[k - 1]) - slopes[k - 2];
+    }
+}
+
+/// 1, cos φ, sin φ, cos 2φ, … with φ = `per_angle` θ, and their derivatives by θ.
+fn waves(theta: f64, per_angle: f64, values: &mut [f64], slopes: &mut [f64]) {
+    for (i, (value, slope)) in values.iter_mut().zip(slopes).enumerate() {
+        let frequency = i.div_ceil(2) as f64 * per_angle;
+        let (sine, cosine) = (frequency * theta).sin_cos();
+        (*value, *slope) = match i % 2 {
+            1 => (cosine, -frequency * sine),
+            _ if i > 0 => (sine, frequency * cosine),
+            _ => (1.0, 0.0),
+        };
     }
 }

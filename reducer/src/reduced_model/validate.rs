@@ -17,7 +17,7 @@ pub mod limits {
     pub const OUTPUTS: usize = 256;
     /// Boxes.
     pub const BOXES: usize = 1_000_000;
-    /// Degree of a polynomial in one coordinate.
+    /// Degree of a polynomial in one coordinate, and waves in a turn of it.
     pub const DEGREE: u8 = 64;
     /// Characters of a name or text.
     pub const TEXT: usize = 1000;
@@ -103,7 +103,7 @@ impl ReducedModel {
             format!("at most {}", limits::BOXES),
         )?;
         for (i, b) in self.boxes.iter().enumerate() {
-            b.validate(i, &self.layout, &self.components)?;
+            b.validate(i, &self.functions, &self.components)?;
         }
         self.validate_tree()?;
         self.validate_provenance()
@@ -535,9 +535,14 @@ impl Component {
 }
 
 impl BoxModel {
-    fn validate(&self, index: usize, layout: &ModelLayout, components: &ComponentLists) -> Checked {
+    fn validate(
+        &self,
+        index: usize,
+        functions: &[Functions],
+        components: &ComponentLists,
+    ) -> Checked {
         let place = format!("box {index}");
-        let s = layout.n_rigid;
+        let s = functions.len();
         require(
             self.lower.len() == s && self.upper.len() == s,
             &place,
@@ -555,13 +560,14 @@ impl BoxModel {
             )?;
         }
         self.dynamics
-            .validate(&place, s, components.dynamics.len())?;
-        self.outputs.validate(&place, s, components.outputs.len())
+            .validate(&place, functions, components.dynamics.len())?;
+        self.outputs
+            .validate(&place, functions, components.outputs.len())
     }
 }
 
 impl Table {
-    fn validate(&self, place: &str, s: usize, n_components: usize) -> Checked {
+    fn validate(&self, place: &str, functions: &[Functions], n_components: usize) -> Checked {
         let expected = self.terms.len().checked_mul(n_components);
         let found = self.coefficients.len();
         require(
@@ -571,14 +577,21 @@ impl Table {
             format!("{} terms times {n_components} components", self.terms.len()),
         )?;
         finite(&self.coefficients, place)?;
+        // Waves are numbered with a cosine and a sine each.
+        let largest = |f: &Functions| match f {
+            Functions::Polynomials => limits::DEGREE,
+            Functions::Waves => 2 * limits::DEGREE,
+        };
+        let largest: Vec<u8> = functions.iter().map(largest).collect();
         let mut seen = BTreeSet::new();
         for term in &self.terms {
-            let proper = term.len() == s && term.iter().all(|&d| d <= limits::DEGREE);
+            let proper =
+                term.len() == largest.len() && term.iter().zip(&largest).all(|(d, l)| d <= l);
             require(
                 proper,
                 place,
                 format!("degrees {term:?}"),
-                format!("{s} degrees up to {}", limits::DEGREE),
+                format!("degrees up to {largest:?}"),
             )?;
             require(
                 seen.insert(term),

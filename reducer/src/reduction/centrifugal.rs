@@ -1,8 +1,10 @@
 //! Second derivatives of the mass on θ by η^δ without second-order displacements [M 14.6].
 
-use super::inertia::{plus_transpose, symmetrised};
+use super::inertia::plus_transpose;
 use super::second_order::{SecondOrderTerms, pair_index};
+use super::strain_products::WeightedForm;
 use crate::lie::{Vector6, angular, join, linear};
+use crate::model::Element;
 use crate::model::curvature::BilinearForm;
 use faer::Mat;
 
@@ -89,13 +91,22 @@ impl<'a> Explicit<'a> {
         let shapes = self.terms.shapes();
         let n = shapes.ncols();
         let mut out: Mat<f64> = Mat::zeros(n, n);
-        let mut form = BilinearForm::default();
+        let mut weighed = WeightedForm {
+            stresses: Vec::with_capacity(6 * model.placed.len()),
+            form: BilinearForm::default(),
+        };
         for placed in &model.placed {
             let element = model.element(placed);
             let rigid = |c: usize| placed.gather(self.terms.at.rigid.col_as_slice(c));
             let (z_j, z_k) = (rigid(j), rigid(k));
             let weights = element.mass_gradient_between(&z_j, &z_k);
-            form.push_element(placed, element.strain_curvature(&weights));
+            match element {
+                Element::Beam(_) => weighed.stresses.extend(weights.iter()),
+                Element::Super(_) => {
+                    let curvature = element.strain_curvature(&weights);
+                    weighed.form.push_element(placed, curvature);
+                }
+            }
             let curvature = element.mass_curvature_between(&z_j, &z_k);
             let strains: Vec<_> = (0..n)
                 .map(|d| element.strain(&placed.gather(shapes.col_as_slice(d))))
@@ -107,7 +118,7 @@ impl<'a> Explicit<'a> {
                 }
             }
         }
-        out + symmetrised(&form.between(shapes, shapes))
+        out + self.terms.of(&weighed)
     }
 }
 

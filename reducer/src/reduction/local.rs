@@ -294,7 +294,7 @@ impl LocalReducer {
     /// Inertia that every θ moves by itself, with its rotor: of a rigid tree all of whose joints are actuated. It
     /// does not depend on θ, and is a lower bound of the articulated inertia [M 9.5].
     pub fn own_inertia(&self) -> Option<Vec<f64>> {
-        if !self.is_plainly_rigid() || self.kinematics.n_joint_coordinates() != self.n_rigid() {
+        if !self.is_plainly_rigid() || !self.kinematics.is_tree() {
             return None;
         }
         let home = self.kinematics.solve(self.kinematics.home()).ok()?;

@@ -15,6 +15,7 @@ mod portrait;
 mod rigid;
 mod second_order;
 mod stiffening;
+mod strain_products;
 mod tracking;
 
 pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};

@@ -3,6 +3,7 @@
 use super::{LocalReducer, ReductionError};
 use crate::description::mechanism::Stiffening;
 use crate::lie::{Vector6, linear};
+use crate::model::Pictured;
 use crate::modes::{kinetic_shares, strain_shares};
 
 /// What a mode is.
@@ -30,17 +31,19 @@ pub struct ModePortrait {
     pub actuators: Vec<(usize, f64)>,
     /// Modal assurance criterion against the reference shape; internal modes only.
     pub mac: Option<f64>,
-    /// Displacement of every node, inertial axes.
+    /// Displacement of every node and point, inertial axes.
     pub displacement: Vec<[f64; 3]>,
 }
 
 /// All local modes at one configuration, with the mesh they live on.
 #[derive(Debug, Clone)]
 pub struct Portrait {
-    /// Node positions, undeformed.
+    /// Node positions, undeformed, then points of the meshes of finite-element bodies.
     pub nodes: Vec<[f64; 3]>,
     /// Pairs of nodes: beam elements, and lines from rigid bodies to what they carry.
     pub lines: Vec<[usize; 2]>,
+    /// Elements of finite-element bodies: number by which VTK knows the kind, and points.
+    pub cells: Vec<(u8, Vec<usize>)>,
     /// The modes in the order of the generalised coordinates.
     pub modes: Vec<ModePortrait>,
     /// Frequencies of the internal modes together, ascending (Hz).
@@ -58,6 +61,7 @@ impl LocalReducer {
         let (n, s) = (self.n(), self.n_rigid());
         let first_internal = s + self.n_loaded();
         let overlap = self.reference().mass_shapes.transpose() * &modes.shapes;
+        let meshes = self.model().pictured();
         let portraits = (0..n)
             .map(|j| {
                 let shares = if j < s {
@@ -92,12 +96,23 @@ impl LocalReducer {
                             let v = Vector6::from_fn(|i, _| modes.shapes[(6 * node + i, j)]);
                             (frame.rotation * linear(&v)).into()
                         })
+                        .chain(meshes.iter().flat_map(|mesh| {
+                            let turn = at.frames[mesh.first_node()].rotation;
+                            let motion = mesh.motion(modes.shapes.col_as_slice(j));
+                            (0..mesh.n_points()).map(move |p| (turn * motion.of(p)).into())
+                        }))
                         .collect(),
                 }
             })
             .collect();
         Ok(Portrait {
-            nodes: at.frames.iter().map(|f| f.position.into()).collect(),
+            cells: cells(&meshes, at.frames.len()),
+            nodes: (at.frames.iter().map(|f| f.position.into()))
+                .chain(meshes.iter().flat_map(|mesh| {
+                    let first = &at.frames[mesh.first_node()];
+                    (0..mesh.n_points()).map(|p| mesh.place(p, first).into())
+                }))
+                .collect(),
             lines: self.lines(),
             modes: portraits,
             internal_hz: self
@@ -109,13 +124,26 @@ impl LocalReducer {
     /// Elements, and joints between nodes that do not coincide.
     fn lines(&self) -> Vec<[usize; 2]> {
         let model = self.model();
-        let elements = model.placed.iter().flat_map(|p| p.lines());
+        let elements = model.element_lines().into_iter();
         let joints = model
             .joints
             .iter()
             .filter_map(|j| Some([j.a.node?, j.b.node?]));
         elements.chain(joints).collect()
     }
+}
+
+/// Elements of meshes whose points are numbered one after another, from `first` on.
+fn cells(meshes: &[Pictured<'_>], mut first: usize) -> Vec<(u8, Vec<usize>)> {
+    let mut out = Vec::new();
+    for mesh in meshes {
+        let own = mesh.cells().iter();
+        out.extend(
+            own.map(|(kind, points)| (*kind, points.iter().map(|p| first + *p as usize).collect())),
+        );
+        first += mesh.n_points();
+    }
+    out
 }
 
 fn largest_first(shares: impl Iterator<Item = (usize, f64)>) -> Vec<(usize, f64)> {

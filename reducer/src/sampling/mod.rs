@@ -234,6 +234,10 @@ impl LocalModel for MechanismModel {
         self.reducer.own_inertia()
     }
 
+    fn is_tree(&self) -> bool {
+        self.reducer.kinematics().is_tree()
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }

@@ -74,6 +74,10 @@ impl LocalModel for SampleSource {
         self.local().own_inertia()
     }
 
+    fn is_tree(&self) -> bool {
+        self.local().is_tree()
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.local().fingerprint()
     }

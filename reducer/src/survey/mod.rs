@@ -14,6 +14,7 @@ pub use skeleton::{
 };
 
 pub use crate::approximation::Round;
+pub use crate::scan::{Edge, Place, Scan, Suggestion};
 
 use crate::reduced_model::{Evaluator, InvalidModel, ReducedModel, Status, Workspace};
 use crate::sampling::SampleSource;
@@ -37,6 +38,8 @@ pub struct Survey {
     pub lines: Vec<Line>,
     /// How the reduced model was refined, where that is known; [`survey`] does not know it.
     pub history: Vec<Round>,
+    /// The map of the domain that was made before the reduction; [`survey`] does not make it.
+    pub scan: Option<Scan>,
 }
 
 /// Looks at the full model where a report will show it.
@@ -56,6 +59,7 @@ pub fn survey(model: &ReducedModel, source: &SampleSource) -> Result<Survey, Inv
         lines: lines::sample(model, source, reducer, &base, &theta_of)?,
         base,
         history: Vec::new(),
+        scan: None,
     })
 }
 

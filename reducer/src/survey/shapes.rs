@@ -12,7 +12,7 @@ const ALONG_ONE: usize = 33;
 const ALONG_MANY: usize = 5;
 
 /// Shapes of constraint, attachment and internal modes: displacement and rotation of every node in the
-/// axes of its undeformed body. The gauge makes them smooth, so that they can be interpolated.
+/// axes of its undeformed body, in the order of the skeleton. The gauge makes them smooth, so that they can be interpolated.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ModeShapes {
     /// Number of modes.
@@ -87,12 +87,21 @@ fn shapes(reducer: &LocalReducer, theta: &[f64]) -> Option<Vec<f64>> {
     let at = reducer.linearise(&configuration).ok()?;
     let modes = reducer.modes(&at).ok()?;
     let nodes = &reducer.model().nodes;
+    let bodies = reducer.model().pictured();
+    let outlines: Vec<_> = bodies.iter().map(|b| (b, b.outline().0)).collect();
     let mut out = Vec::with_capacity(6 * nodes.len() * (reducer.n() - reducer.n_rigid()));
     for mode in reducer.n_rigid()..reducer.n() {
         for (i, node) in nodes.iter().enumerate() {
             let motion = Vector6::from_fn(|row, _| modes.shapes[(6 * i + row, mode)]);
             out.extend((node.local.rotation * linear(&motion)).iter());
             out.extend((node.local.rotation * angular(&motion)).iter());
+        }
+        for (body, points) in &outlines {
+            let motion = body.motion(modes.shapes.col_as_slice(mode));
+            for point in points {
+                // A point of a drawing carries nothing that would turn.
+                out.extend(motion.of(*point).iter().chain(&[0.0; 3]));
+            }
         }
     }
     Some(out)

@@ -2,7 +2,7 @@
 
 use crate::description::mechanism::JointKind;
 use crate::lie::Frame;
-use crate::model::{ModelDrive, Mount};
+use crate::model::{FullModel, ModelDrive, Mount};
 use crate::reduction::LocalReducer;
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ pub struct Skeleton {
     pub home: Vec<f64>,
     /// Bodies.
     pub bodies: Vec<SkeletonBody>,
-    /// Nodes of all bodies.
+    /// Nodes of all bodies, then the points that outline bodies of finite-element programs.
     pub nodes: Vec<SkeletonNode>,
-    /// Beam elements as pairs of nodes.
+    /// Beam elements and outlines as pairs of nodes.
     pub beams: Vec<[usize; 2]>,
     /// Joints.
     pub joints: Vec<SkeletonJoint>,
@@ -29,6 +29,8 @@ pub struct Skeleton {
     pub loads: Vec<SkeletonLoad>,
     /// Gravity, inertial axes (m/s²).
     pub gravity: [f64; 3],
+    /// Bodies whose terms of second order lack the stiffness of a state of stress inside.
+    pub without_geometric_stiffness: Vec<String>,
 }
 
 /// A body.
@@ -136,6 +138,7 @@ impl Skeleton {
             None => PlacedFrame::new(None, None, &mount.frame),
         };
         let home_frames = kinematics.home_frames();
+        let (outline, lines) = outlines(model);
         Self {
             home: kinematics.home().to_vec(),
             bodies: model
@@ -155,8 +158,9 @@ impl Skeleton {
                     body: node.body,
                     position: node.local.position.into(),
                 })
+                .chain(outline)
                 .collect(),
-            beams: model.placed.iter().flat_map(|p| p.lines()).collect(),
+            beams: model.element_lines().into_iter().chain(lines).collect(),
             joints: model
                 .joints
                 .iter()
@@ -191,8 +195,24 @@ impl Skeleton {
                 })
                 .collect(),
             gravity: model.gravity.into(),
+            without_geometric_stiffness: model.without_geometric_stiffness(),
         }
     }
+}
+
+/// Points that outline finite-element bodies, and lines between them, numbered after all nodes.
+fn outlines(model: &FullModel) -> (Vec<SkeletonNode>, Vec<[usize; 2]>) {
+    let (mut nodes, mut lines) = (Vec::new(), Vec::new());
+    for body in model.pictured() {
+        let (points, own) = body.outline();
+        let first = model.nodes.len() + nodes.len();
+        lines.extend(own.into_iter().map(|line| line.map(|point| first + point)));
+        nodes.extend(points.into_iter().map(|point| SkeletonNode {
+            body: model.nodes[body.first_node()].body,
+            position: body.point(point).into(),
+        }));
+    }
+    (nodes, lines)
 }
 
 impl PlacedFrame {

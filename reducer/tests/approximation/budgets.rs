@@ -130,3 +130,32 @@ fn regions_that_fail_are_not_bisected_by_the_thousand() {
         assert!(region.upper[0] > 0.1, "{region:?}");
     }
 }
+
+/// Where a budget ends a run just after boxes were bisected, their halves have a low degree: the wider boxes' polynomials stay.
+#[test]
+fn a_larger_budget_makes_no_worse_model() {
+    let mut local = Flexible::new(2, 1);
+    local.wildness = 6.0;
+    let mut settings = settings(&[0.01; 2]);
+    settings.tolerance = 1e-5;
+    settings.largest = None;
+    let worst = |samples: usize| {
+        let mut settings = settings.clone();
+        settings.budgets.samples = samples;
+        let (_, summary) = reduced(&local, &settings);
+        let errors = summary.errors.iter().map(|e| e.mean);
+        (summary.cut_short.is_some(), errors.fold(0.0, f64::max))
+    };
+    let mut best = f64::INFINITY;
+    let mut cut = 0;
+    for samples in (60..900).step_by(40) {
+        let (is_cut, error) = worst(samples);
+        assert!(
+            error < 1.3 * best,
+            "{samples} samples: {error:e}, with fewer {best:e}"
+        );
+        best = best.min(error);
+        cut += usize::from(is_cut);
+    }
+    assert!(cut > 10, "{cut}");
+}

@@ -3,6 +3,7 @@
 mod budgets;
 mod database;
 mod determinism;
+mod distribution;
 mod dynamics;
 #[path = "../../../tests/support/energy.rs"]
 mod energy;

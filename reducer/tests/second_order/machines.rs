@@ -1,22 +1,8 @@
 //! Stored second-order terms on spatial arms.
 
-use crate::support::reducer;
-use reducer::approximation::{SampleDatabase, Silent};
-use reducer::description;
+use crate::support::{reducer, stored};
 use reducer::model::ActuatorMotion;
-use reducer::pipeline;
-use reducer::reduced_model::{Evaluator, ReducedModel, Workspace};
-use reducer::sampling::MechanismModel;
-
-fn stored(text: &str) -> ReducedModel {
-    let mechanism = description::parse(text, "test.toml", &|path| description::read(path))
-        .unwrap_or_else(|faults| panic!("{faults}\n{text}"));
-    let local = MechanismModel::new(&mechanism).expect("a mechanism");
-    let mut database = SampleDatabase::in_memory();
-    pipeline::reduce(&local, &mechanism.approximation, &Silent, &mut database)
-        .expect("a model")
-        .0
-}
+use reducer::reduced_model::{Evaluator, Workspace};
 
 /// Two slender links on a turning column, the second raised by an elbow.
 const ARM: &str = r#"

@@ -6,6 +6,7 @@ mod energies;
 mod loaded;
 mod loops;
 mod machines;
+mod payload;
 mod spin;
 mod stiffened;
 mod stored;

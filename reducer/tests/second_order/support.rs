@@ -1,9 +1,13 @@
 //! Mechanisms, and the full model on the second-order manifold [M 14.1].
 
 use nalgebra::Vector3;
+use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description;
 use reducer::lie::{self, Frame};
+use reducer::pipeline;
+use reducer::reduced_model::ReducedModel;
 use reducer::reduction::LocalReducer;
+use reducer::sampling::MechanismModel;
 use std::path::{Path, PathBuf};
 
 pub fn root(file: &str) -> PathBuf {
@@ -25,6 +29,17 @@ pub fn try_reducer(text: &str) -> Option<LocalReducer> {
     let mechanism = description::parse(text, "test.toml", &|path| description::read(path))
         .unwrap_or_else(|faults| panic!("{faults}\n{text}"));
     LocalReducer::new(&mechanism).ok()
+}
+
+/// The stored model of a mechanism.
+pub fn stored(text: &str) -> ReducedModel {
+    let mechanism = description::parse(text, "test.toml", &|path| description::read(path))
+        .unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+    let local = MechanismModel::new(&mechanism).expect("a mechanism");
+    let mut database = SampleDatabase::in_memory();
+    pipeline::reduce(&local, &mechanism.approximation, &Silent, &mut database)
+        .expect("a model")
+        .0
 }
 
 /// Fixed pseudo-random numbers in [-1, 1] (splitmix64).

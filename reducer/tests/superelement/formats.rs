@@ -153,6 +153,7 @@ fn ties_made_here_keep_mass_and_rigid_motions() {
         let tie = Tie::Nodes {
             nodes: nodes.clone(),
             coupling,
+            at: None,
         };
         let own = Interface {
             name: "ring".into(),

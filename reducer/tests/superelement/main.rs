@@ -1,9 +1,14 @@
 //! Bodies from finite-element programs: the same body in every format, and as a link of a mechanism.
 //! Data and expected numbers: data/reference/superelements.
 
+mod assembly;
+mod blocks;
+mod bracket;
 mod element;
 mod formats;
 mod four_bar;
+mod points;
+mod stored;
 
 use reducer::finite_elements::{FeBody, FeError, Role, SourceFile, Units, read};
 use std::path::PathBuf;

@@ -26,7 +26,12 @@ pub struct Check {
     up_to: Option<f64>,
     /// The largest difference in parts of the full model's response up to there, and its frequency.
     largest: Option<[f64; 2]>,
+    /// The same in parts of the largest response near that frequency: a zero that is a little elsewhere counts little.
+    nearby: Option<[f64; 2]>,
 }
+
+/// What is near a frequency, as a factor.
+const NEAR: f64 = 1.2;
 
 /// Compares from input `j` to output `i`.
 pub fn check(
@@ -53,17 +58,27 @@ pub fn check(
     });
     let response: Vec<[f64; 3]> = response.collect();
     let up_to = half_the_band(subject);
-    let apart = response.iter().filter_map(|full| {
-        let own = reduced.iter().find(|r| r[0] == full[0])?;
-        let difference = (own[1] - full[1]).hypot(own[2] - full[2]);
-        Some([difference / full[1].hypot(full[2]), full[0]])
+    let size = |r: &[f64; 3]| r[1].hypot(r[2]);
+    let most = |scale: &dyn Fn(&[f64; 3]) -> f64| {
+        let apart = response.iter().filter_map(|full| {
+            let own = reduced.iter().find(|r| r[0] == full[0])?;
+            let difference = (own[1] - full[1]).hypot(own[2] - full[2]);
+            Some([difference / scale(full), full[0]])
+        });
+        let inside = apart.filter(|a| up_to.is_some_and(|end| a[1] <= end));
+        inside.max_by(|a, b| a[0].total_cmp(&b[0]))
+    };
+    let largest = most(&size);
+    let nearby = most(&|at| {
+        let near = |r: &&[f64; 3]| r[0] <= at[0] * NEAR && r[0] >= at[0] / NEAR;
+        let sizes = response.iter().filter(near).map(size);
+        sizes.fold(0.0, f64::max)
     });
-    let inside = apart.filter(|a| up_to.is_some_and(|end| a[1] <= end));
-    let largest = inside.max_by(|a, b| a[0].total_cmp(&b[0]));
     Ok(Check {
-        response,
         up_to,
         largest,
+        nearby,
+        response,
     })
 }
 
@@ -85,15 +100,19 @@ impl Check {
             "up_to_hz": self.up_to,
             "largest_difference": self.largest.map(|l| l[0]),
             "at_hz": self.largest.map(|l| l[1]),
+            "largest_difference_nearby": self.nearby.map(|l| l[0]),
+            "nearby_at_hz": self.nearby.map(|l| l[1]),
         })
     }
 
     /// One line.
     pub fn as_text(&self) -> String {
-        match (self.up_to, self.largest) {
-            (Some(end), Some([part, at])) => format!(
-                "differs from the full model by {:.3} % at most up to {end:.4} Hz, at {at:.4} Hz\n",
-                100.0 * part
+        match (self.up_to, self.largest, self.nearby) {
+            (Some(end), Some([part, at]), Some([near, there])) => format!(
+                "differs from the full model by {:.3} % at most up to {end:.4} Hz, at {at:.4} Hz, and by {:.3} % of the largest response within a \
+                 fifth of the frequency, at {there:.4} Hz\n",
+                100.0 * part,
+                100.0 * near
             ),
             _ => "no frequency is low enough to compare with the full model\n".to_owned(),
         }

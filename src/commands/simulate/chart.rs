@@ -6,30 +6,41 @@ use reducer::dynamics::record::{Group, Record};
 /// Components that stay below this (SI) are not drawn, for example across a plane of motion.
 const STILL: f64 = 1e-12;
 
+/// A record, its name and how it is drawn.
+pub type Drawn<'a> = (&'a Record, &'a str, Stroke);
+
 /// One panel per output and force: the full model as broad lines, the reduced one on them.
 pub fn draw(name: &str, full: &Record, reduced: &Record) -> String {
-    let panels = full.groups.iter().map(|group| panel(group, full, reduced));
+    let records = [
+        (full, "full", Stroke::Broad),
+        (reduced, "reduced", Stroke::Solid),
+    ];
+    draw_all(name, "Full and reduced model over time", &records)
+}
+
+/// The same of any records with the columns of the first.
+pub fn draw_all(name: &str, description: &str, records: &[Drawn<'_>]) -> String {
+    let groups = records.first().map_or(&[][..], |(first, ..)| &first.groups);
     Chart {
         title: name.to_owned(),
-        description: "Full and reduced model over time".to_owned(),
-        panels: panels.collect(),
+        description: description.to_owned(),
+        panels: groups.iter().map(|group| panel(group, records)).collect(),
     }
     .to_svg()
 }
 
-fn panel(group: &Group, full: &Record, reduced: &Record) -> Panel {
+fn panel(group: &Group, records: &[Drawn<'_>]) -> Panel {
     let mut curves = Vec::new();
     for (place, column) in group.columns.clone().enumerate() {
-        let values = full.column(column).chain(reduced.column(column));
+        let values = records
+            .iter()
+            .flat_map(|(record, ..)| record.column(column));
         let is_still = values.fold(0.0_f64, |m, x| m.max(x.abs())) < STILL;
         if is_still && group.columns.len() > 1 {
             continue;
         }
-        let component = full.columns[column].clone();
-        for (record, model, stroke) in [
-            (full, "full", Stroke::Broad),
-            (reduced, "reduced", Stroke::Solid),
-        ] {
+        for (record, model, stroke) in records {
+            let component = &record.columns[column];
             curves.push(Curve {
                 label: format!("{component}, {model}"),
                 points: record
@@ -37,7 +48,7 @@ fn panel(group: &Group, full: &Record, reduced: &Record) -> Panel {
                     .iter()
                     .map(|row| [row[0], row[column]])
                     .collect(),
-                stroke,
+                stroke: *stroke,
                 colour: place,
             });
         }

@@ -1,6 +1,6 @@
 //! `reduce simulate`: the full and the reduced model side by side in time.
 
-mod chart;
+pub(super) mod chart;
 mod host;
 mod interrupt;
 mod summary;
@@ -20,6 +20,7 @@ use reducer::dynamics::comparison::compare;
 use reducer::dynamics::deflection::rigid_outputs;
 use reducer::dynamics::excitation::Excitation;
 use reducer::dynamics::full::{self, FullError, FullReport, Initial};
+use reducer::dynamics::observer::ObserverStatistics;
 use reducer::dynamics::record::Record;
 use reducer::dynamics::reduced::{self, ReducedError, ReducedReport, ReducedSettings};
 use reducer::dynamics::scenario::{self, Scenario};
@@ -40,8 +41,10 @@ const CHART: &str = "comparison.svg";
 pub struct Run<R, E> {
     /// What was written down.
     pub record: Record,
-    result: Result<R, E>,
-    seconds: f64,
+    /// How it ended.
+    pub result: Result<R, E>,
+    /// Wall time.
+    pub seconds: f64,
 }
 
 /// Who looks on.
@@ -140,6 +143,8 @@ pub struct Runs {
     pub full: Run<FullReport, FullError>,
     /// The reduced one.
     pub reduced: Run<ReducedReport, ReducedError>,
+    /// What the observer saw of each, where there is one.
+    pub observed: [Option<ObserverStatistics>; 2],
     reduction_seconds: Option<f64>,
     interrupted: bool,
     model_within_tolerance: bool,
@@ -160,6 +165,7 @@ impl Runs {
             differences: compare(&full.record, &reduced.record),
             full_energy: summary::Balance::of(&full.record),
             reduced_energy: summary::Balance::of(&reduced.record),
+            observed: self.observed,
             full_seconds: full.seconds,
             reduced_seconds: reduced.seconds,
             reduction_seconds: self.reduction_seconds,
@@ -181,17 +187,23 @@ pub fn simulate(
     let source = super::source_of(&scenario.mechanism)?;
     let (model, reduction_seconds) = reduced_model(scenario, &source, samples, watch)?;
     super::same_coordinates(&model, &source)?;
+    // Each run begins with an observer of its own.
+    let refused = |e| Failure::new(vec![e], scenario.sources.clone());
+    let scenarios = [(); 2].map(|()| scenario.observed(&model));
+    let [for_full, for_reduced] = scenarios;
+    let (for_full, for_reduced) = (&for_full.map_err(refused)?, &for_reduced.map_err(refused)?);
     watch.begin()?;
     let along = source.path().map(|p| AlongPath::new(p, &scenario.drives));
-    let full = run_full(scenario, &source, along.as_ref(), watch);
+    let full = run_full(for_full, &source, along.as_ref(), watch);
     let settings = ReducedSettings {
         path: source.path().cloned(),
         ..scenario.reduced.clone()
     };
-    let reduced = run_reduced(scenario, &settings, &model, &full.record, watch)?;
+    let reduced = run_reduced(for_reduced, &settings, &model, Some(&full.record), watch)?;
     Ok(Runs {
         full,
         reduced,
+        observed: [for_full, for_reduced].map(|s| s.observer().and_then(|o| o.statistics())),
         reduction_seconds,
         interrupted: watch.ends(),
         model_within_tolerance: model.provenance.reached,
@@ -269,7 +281,7 @@ pub(super) fn same_machine(
     }))
 }
 
-fn run_full(
+pub(super) fn run_full(
     scenario: &Scenario,
     source: &SampleSource,
     along: Option<&AlongPath<'_>>,
@@ -314,12 +326,12 @@ fn run_full(
     }
 }
 
-/// Runs the reduced model as long as the full one ran; only a further Ctrl-C ends it earlier.
-fn run_reduced(
+/// Runs the reduced model as long as the full one ran, or to the end; only a further Ctrl-C ends it earlier.
+pub(super) fn run_reduced(
     scenario: &Scenario,
     settings: &ReducedSettings,
     model: &ReducedModel,
-    full: &Record,
+    full: Option<&Record>,
     watch: &dyn Watch,
 ) -> Result<Run<ReducedReport, ReducedError>, Failure> {
     let evaluator = Evaluator::new(model).map_err(|e| Failure::one(CommandError::from(e)))?;
@@ -337,7 +349,7 @@ fn run_reduced(
         &scenario.initial,
         settings,
         &mut |instant| {
-            if record.rows.len() == full.rows.len() {
+            if full.is_some_and(|full| record.rows.len() == full.rows.len()) {
                 return ControlFlow::Break(());
             }
             record.add_reduced(instant);

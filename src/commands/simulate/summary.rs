@@ -1,11 +1,12 @@
 //! What a comparison in time found.
 
+use crate::commands::tables;
 use reducer::dynamics::comparison::Difference;
 use reducer::dynamics::full::FullReport;
+use reducer::dynamics::observer::ObserverStatistics;
 use reducer::dynamics::record::Record;
 use reducer::dynamics::reduced::{ReducedError, ReducedReport};
 use reducer::error::Explain;
-use reducer::reduced_model::readable;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -54,6 +55,8 @@ pub struct Summary {
     pub full_energy: Balance,
     /// Energy balance of the reduced model.
     pub reduced_energy: Balance,
+    /// What the observer saw of the full and of the reduced model.
+    pub observed: [Option<ObserverStatistics>; 2],
     /// Wall time of the full model.
     pub full_seconds: f64,
     /// Wall time of the reduced model.
@@ -125,11 +128,64 @@ impl Summary {
                 "energy": self.full_energy.as_json(),
             },
             "reduced": reduced,
+            "observer": self.observer_json(),
             "reduction_seconds": self.reduction_seconds,
             "speed_up": self.speed_up(),
             "model_within_tolerance": self.model_within_tolerance,
             "interrupted": self.interrupted,
         })
+    }
+
+    fn observer_json(&self) -> Value {
+        let each = self.observed.map(|seen| {
+            seen.map(|s| {
+                json!({
+                    "updates": s.updates,
+                    "refused": s.refused,
+                    "sensors": s.sensors,
+                    "nis": s.nis(),
+                    "nis_band": s.nis_band(),
+                    "states": s.states,
+                    "nees": s.nees(),
+                })
+            })
+        });
+        match each {
+            [Some(full), Some(reduced)] => json!({ "full": full, "reduced": reduced }),
+            _ => Value::Null,
+        }
+    }
+
+    /// How consistent the observer is.
+    fn observer_text(&self) -> String {
+        let mut out = String::new();
+        for (name, seen) in ["full", "reduced"].iter().zip(&self.observed) {
+            let Some(seen) = seen else { continue };
+            let (Some(nis), Some([low, high])) = (seen.nis(), seen.nis_band()) else {
+                let _ = writeln!(out, "observer, {name}: no update succeeded");
+                continue;
+            };
+            let verdict = if nis > high {
+                "readings differ more than declared"
+            } else if nis < low {
+                "readings differ less than declared"
+            } else {
+                "as declared"
+            };
+            let _ = write!(
+                out,
+                "observer, {name}: NIS {nis:.3} of {} sensors, 95 % between {low:.3} and {high:.3}: {verdict}",
+                seen.sensors
+            );
+            if let Some(nees) = seen.nees() {
+                let _ = write!(out, "; NEES {nees:.3} of {} states", seen.states);
+            }
+            if seen.refused > 0 {
+                let _ = write!(out, "; {} samples refused", seen.refused);
+            }
+            out.push('\n');
+        }
+        out
     }
 
     /// For people.
@@ -139,17 +195,7 @@ impl Summary {
             out,
             "difference, of the peak        max        rms          peak"
         );
-        for d in &self.differences {
-            let _ = writeln!(
-                out,
-                "  {:<22} {:>9.4} % {:>8.4} %  {:>10} {}",
-                d.name,
-                100.0 * d.max,
-                100.0 * d.rms,
-                readable(d.peak),
-                d.unit
-            );
-        }
+        tables::differences(&mut out, &self.differences);
         for (name, energy) in [
             ("full", &self.full_energy),
             ("reduced", &self.reduced_energy),
@@ -162,6 +208,7 @@ impl Summary {
                 energy.part()
             );
         }
+        out += &self.observer_text();
         let ratio = self
             .speed_up()
             .map_or(String::new(), |ratio| format!(": {ratio:.0} times faster"));

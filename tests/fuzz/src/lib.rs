@@ -6,6 +6,9 @@ pub mod hdf5;
 use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description::FaultKind;
 use reducer::description::mechanism::{BodyKind, Mechanism};
+use reducer::finite_elements::{
+    BodyStore, FeBody, Interface, Modes, Role, SourceFile, Superelement, Tie, Units, read,
+};
 use reducer::reduced_model::{Evaluator, ReducedModel, Workspace};
 use reducer::reduction::LocalReducer;
 use reducer::sampling::SampleSource;
@@ -15,6 +18,9 @@ use std::path::{Path, PathBuf};
 const MOST_NODES: usize = 60;
 /// Fingerprint of the samples in fuzzed logs.
 pub const FINGERPRINT: [u8; 32] = [7; 32];
+
+/// Between the files of one body.
+pub const BETWEEN_FILES: &str = "\n--------\n";
 
 /// A file of the repository.
 pub fn repository(path: &str) -> PathBuf {
@@ -46,6 +52,101 @@ pub fn use_mechanism(mechanism: &Mechanism) {
         let home: Vec<f64> = mechanism.coordinates.iter().map(|c| c.home).collect();
         let _ = reducer.evaluate(&home);
     }
+}
+
+/// Looks for a stored body in a file with these bytes.
+pub fn get_stored(folder: &Path, bytes: &[u8]) {
+    // Files are named by the first half of the key.
+    let name: String = FINGERPRINT[..16]
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    std::fs::write(folder.join(name + ".body"), bytes).expect("a file");
+    if let Some(body) = BodyStore::new(folder).get(&FINGERPRINT) {
+        assert_eq!(
+            body.n_strains(),
+            6 * (body.nodes.len() - 1) + body.n_modes()
+        );
+    }
+}
+
+/// Two nodes with six dofs, a spring between them and lumped mass, in files of the kind of Abaqus.
+fn small_body() -> [String; 3] {
+    let (mut stiffness, mut mass) = (String::new(), String::new());
+    for c in 1..=6 {
+        for node in [1, 2] {
+            stiffness += &format!("{node},{c},{node},{c},1.0\n");
+            mass += &format!("{node},{c},{node},{c},2.0\n");
+        }
+        stiffness += &format!("1,{c},2,{c},-1.0\n");
+    }
+    [
+        stiffness,
+        mass,
+        "1,0.,0.,0.\n2,0.,0.,0.\n3,1.,0.,0.\n4,0.,1.,0.\n5,1.,1.,0.\n".to_owned(),
+    ]
+}
+
+/// First files of bodies: a whole small one, and beginnings of files of all programs.
+fn body_seeds() -> Vec<(String, String)> {
+    let folder = repository("data/reference/superelements");
+    let begin = |name: &str| {
+        let text = std::fs::read_to_string(folder.join(name)).expect("a file");
+        text.chars().take(2000).collect::<String>()
+    };
+    let sets: [&[&str]; 4] = [
+        &[
+            "b1_coupler.sti",
+            "b1_coupler.mas",
+            "b1_coupler.dof",
+            "b1_coupler.inp",
+        ],
+        &[
+            "b1_coupler_STIF1.mtx",
+            "b1_coupler_MASS1.mtx",
+            "b1_coupler_abaqus.inp",
+        ],
+        &[
+            "b1_coupler_K.mtx",
+            "b1_coupler_M.mtx",
+            "b1_coupler_dofs.txt",
+            "b1_coupler_nodes.csv",
+        ],
+        &["b1_coupler.pch", "b1_coupler.bdf"],
+    ];
+    let cut = sets
+        .iter()
+        .map(|names| names.iter().map(|n| begin(n)).collect::<Vec<_>>());
+    let all = std::iter::once(small_body().to_vec()).chain(cut);
+    all.enumerate()
+        .map(|(i, files)| (format!("set{i}"), files.join(BETWEEN_FILES)))
+        .collect()
+}
+
+/// A stored body without its hash.
+fn stored_seed() -> Vec<u8> {
+    let contents = small_body().map(|text| {
+        let bytes = text.as_bytes();
+        (
+            Role::Any,
+            read(SourceFile { name: "f", bytes }).expect("content"),
+        )
+    });
+    let body = FeBody::new(contents.to_vec(), &[], Units::default()).expect("a body");
+    let pair = [1, 2].map(|node| Interface {
+        name: format!("n{node}"),
+        tie: Tie::Reference { node },
+    });
+    let condensed = body.condense(&pair, Modes::Count(0)).expect("condensed");
+    let folder = tempfile::tempdir().expect("a folder");
+    BodyStore::new(folder.path()).put(&FINGERPRINT, &Superelement::new(&body, &condensed));
+    let entry = std::fs::read_dir(folder.path())
+        .expect("a folder")
+        .flatten()
+        .next();
+    let mut bytes = std::fs::read(entry.expect("a file").path()).expect("a file");
+    bytes.truncate(bytes.len() - 32);
+    bytes
 }
 
 /// Evaluates a model that a reader has accepted.
@@ -101,6 +202,10 @@ pub fn write_seeds(corpus: &Path) {
         }
     }
     write("csv", "path.csv", b"theta\n0\n0.5\n1\n");
+    for (name, text) in body_seeds() {
+        write("bodies", &name, text.as_bytes());
+    }
+    write("stored", "body", &stored_seed());
     let (model, log) = small_model();
     write(
         "json",

@@ -2,15 +2,16 @@
 
 use super::super::fault::FaultKind;
 use super::super::format::{self, FrameOrName, Located, Pair};
-use super::super::mechanism::{Attachment, BodyRef, Joint, JointId, JointKind};
+use super::super::mechanism::{Attachment, Body, BodyRef, Joint, JointId, JointKind, Origin};
 use super::attachment::{Reference, Spot};
 use super::bodies::Bodies;
 use super::context::{Context, Scope};
 use super::expand::{Part, Placed};
+use super::free::{Chain, MOTIONS};
 use super::placement::axes_about;
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest deviation of a universal joint's axes from a right angle, as a cosine.
 const PERPENDICULAR: f64 = 1e-6;
@@ -20,8 +21,12 @@ const PERPENDICULAR: f64 = 1e-6;
 pub struct Joints {
     /// Joints without fault.
     pub list: Vec<Joint>,
-    /// All names.
+    /// All names, those of the motions of free joints among them.
     pub named: BTreeMap<String, Option<JointId>>,
+    /// Bodies within free joints, to follow those of the file.
+    pub carriers: Vec<Body>,
+    /// Names of free joints, which stand for six joints.
+    free: BTreeSet<String>,
 }
 
 impl Joints {
@@ -35,6 +40,11 @@ impl Joints {
         for path in scope.candidates(&written.value) {
             if let Some(joint) = self.named.get(&path) {
                 return *joint;
+            }
+            if self.free.contains(&path) {
+                let kind = FaultKind::SixCoordinates { joint: path };
+                context.fault(scope, &written.span, kind);
+                return None;
             }
         }
         let visible = |name: &String| name.strip_prefix(&scope.prefix).map(str::to_owned);
@@ -63,6 +73,46 @@ impl Joints {
                 None
             }
         }
+    }
+}
+
+impl Joints {
+    fn add(&mut self, name: String, joint: Option<Joint>) {
+        let id = joint.map(|joint| {
+            self.list.push(joint);
+            JointId(self.list.len() - 1)
+        });
+        self.named.insert(name, id);
+    }
+
+    /// Adds the joints of a free one, and the bodies between them; returns a name that another part has already.
+    fn add_free(
+        &mut self,
+        name: &str,
+        origin: &Origin,
+        ends: Option<[Attachment; 2]>,
+        bodies: &Bodies,
+    ) -> Option<String> {
+        self.free.insert(name.to_owned());
+        let names = MOTIONS.map(|motion| format!("{name}.{motion}"));
+        let is_taken =
+            |name: &&String| self.named.contains_key(*name) || bodies.named.contains_key(*name);
+        let taken = names.iter().find(is_taken).cloned();
+        let Some(ends) = ends.filter(|_| taken.is_none()) else {
+            // References to its motions need no second message.
+            for name in names {
+                self.named.entry(name).or_default();
+            }
+            return taken;
+        };
+        let home = bodies.drawn(&ends[0]);
+        let next = bodies.list.len() + self.carriers.len();
+        let chain = Chain::new(name, origin, ends, home, next);
+        self.carriers.extend(chain.carriers);
+        for joint in chain.joints {
+            self.add(joint.name.clone(), Some(joint));
+        }
+        None
     }
 }
 
@@ -107,7 +157,7 @@ pub fn joints(context: &mut Context, parts: &[Placed<'_>], bodies: &Bodies) -> J
             None => (format!("joint{count}"), joint.span.clone()),
         };
         let name = scope.path(&local);
-        if joints.named.contains_key(&name) {
+        if joints.named.contains_key(&name) || joints.free.contains(&name) {
             let what = "joint";
             context.fault(scope, &span, FaultKind::DuplicateName { what, name });
             continue;
@@ -118,18 +168,24 @@ pub fn joints(context: &mut Context, parts: &[Placed<'_>], bodies: &Bodies) -> J
             bodies,
             name: &name,
         };
-        let id = drawing.joint(context).map(|(kind, a, b)| {
-            let id = JointId(joints.list.len());
-            joints.list.push(Joint {
-                name: name.clone(),
-                origin: scope.origin(&span),
-                kind,
-                a,
-                b,
-            });
-            id
+        let drawn = drawing.joint(context);
+        let origin = scope.origin(&span);
+        if joint.free.is_some() {
+            let ends = drawn.map(|(_, a, b)| [a, b]);
+            if let Some(taken) = joints.add_free(&name, &origin, ends, bodies) {
+                let (what, name) = ("part", taken);
+                context.fault(scope, &span, FaultKind::DuplicateName { what, name });
+            }
+            continue;
+        }
+        let joint = drawn.map(|(kind, a, b)| Joint {
+            name: name.clone(),
+            origin,
+            kind,
+            a,
+            b,
         });
-        joints.named.insert(name, id);
+        joints.add(name, joint);
     }
     joints
 }
@@ -176,6 +232,8 @@ impl Drawing<'_> {
             ("spherical", JointKind::Spherical, &joint.spherical),
             ("planar", JointKind::Planar, &joint.planar),
             ("translation", JointKind::Translation, &joint.translation),
+            // Drawn like a translation: anywhere, along the axes of the drawing.
+            ("free", JointKind::Translation, &joint.free),
         ];
         let given: Vec<_> = kinds
             .into_iter()
@@ -186,7 +244,7 @@ impl Drawing<'_> {
         }
         let kind = FaultKind::ExactlyOne {
             what: format!("joint `{}`", self.name),
-            options: "`fixed`, `hinge`, `prismatic`, `cylindrical`, `universal`, `spherical`, `planar`, `translation`",
+            options: "`fixed`, `hinge`, `prismatic`, `cylindrical`, `universal`, `spherical`, `planar`, `translation`, `free`",
             found: given.into_iter().map(|(name, ..)| name).collect(),
         };
         context.fault(self.scope, &self.written.span, kind);

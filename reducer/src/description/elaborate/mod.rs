@@ -11,6 +11,7 @@ mod connectivity;
 pub(crate) mod context;
 mod coordinates;
 mod expand;
+mod free;
 mod joints;
 mod parts;
 mod placement;
@@ -19,6 +20,7 @@ mod settings;
 mod superelement;
 mod trajectory;
 
+use super::Stores;
 use super::fault::{Fault, FaultKind};
 use super::files::{Resolver, Units};
 use super::format::{Gravity, GravityWord};
@@ -42,6 +44,7 @@ pub fn elaborate(
     input: &Units,
     stem: &str,
     resolver: &Resolver<'_>,
+    stores: &Stores<'_>,
 ) -> Result<Mechanism, Vec<Fault>> {
     let mut context = Context::default();
     let file = root_scope(&mut context, input);
@@ -50,12 +53,17 @@ pub fn elaborate(
     let parts = expand::expand(&mut context, input, &file);
 
     let mut bodies = Bodies::new(&mut context, input, &file, home_tolerance);
-    bodies.add_all(&mut context, &parts, &library, &|source, path| {
+    let name = mechanism_name(&mut context, input, &file, stem);
+    let read = |source: usize, path: &Path| {
         let unit = input.units.iter().find(|unit| unit.source == source);
         let folder = unit.map(|unit| unit.folder.as_path());
         resolver(&folder.unwrap_or(Path::new("")).join(path))
-    });
-    let joints = joints::joints(&mut context, &parts, &bodies);
+    };
+    let store = name.as_deref().and_then(stores);
+    let files = superelement::Files::new(&read, store);
+    bodies.add_all(&mut context, &parts, &library, &files);
+    let mut joints = joints::joints(&mut context, &parts, &bodies);
+    bodies.list.append(&mut joints.carriers);
     let coordinates = coordinates::coordinates(&mut context, &parts, &bodies, &joints);
     let springs = parts::springs(&mut context, &parts, &bodies, &joints);
     let point_masses = parts::point_masses(&mut context, &parts, &bodies);
@@ -85,7 +93,6 @@ pub fn elaborate(
     let reduction = settings.reduction(&mut context);
     let approximation = settings.approximation(&mut context, resolver);
     let (gravity, gravity_at_runtime) = gravity(&mut context, input, &file);
-    let name = mechanism_name(&mut context, input, &file, stem);
 
     let mechanism = (|| {
         Some(Mechanism {

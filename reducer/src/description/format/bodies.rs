@@ -78,6 +78,11 @@ pub struct BodyInterface {
     pub rotation: Option<Located<i64>>,
     /// A node set of the file, or a list of nodes, instead of `reference`.
     pub nodes: Option<Located<NodesOrSet>>,
+    /// A single node of the mesh instead: the frame moves with it and turns with the nodes around it, and
+    /// stiffens nothing.
+    pub node: Option<Located<i64>>,
+    /// Where a frame on `nodes` is, in the axes of the mesh (m); default: the mean of the nodes.
+    pub at: Option<Vector>,
     /// How nodes carry the frame; default `rigid`.
     pub kind: Option<CouplingWord>,
 }

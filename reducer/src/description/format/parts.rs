@@ -33,6 +33,8 @@ pub struct Joint {
     pub planar: Option<Pair>,
     /// All translations, no rotation.
     pub translation: Option<Pair>,
+    /// All motions: stands for the joints `x`, `y`, `z`, `yaw`, `pitch` and `roll` in its name, as in `base.x`.
+    pub free: Option<Pair>,
     /// Where it is drawn (m); default: a point that both bodies have there.
     pub at: Option<Vector>,
     /// Its axis as drawn.

@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 impl Law {
     /// Slopes of memory and outputs after a sample by memory and inputs before; limits are not
     /// reached, a quantiser counts as 1, a delay is a row of numbers that move on. None for what the
-    /// loop does not change: signals, noise, controllers of the user's own.
+    /// loop does not change: signals, noise, controllers of the user's own, observers.
     pub(super) fn discrete_slopes(&self, u: &[f64], period: f64) -> Option<LocalSlopes> {
         let row = |values: &[f64]| DMatrix::from_row_slice(1, values.len(), values);
         let static_law = |d: DMatrix<f64>| LocalSlopes {
@@ -17,7 +17,9 @@ impl Law {
             d,
         };
         Some(match self {
-            Self::Source(_) | Self::Noise { .. } | Self::External(_) => return None,
+            Self::Source(_) | Self::Noise { .. } | Self::External(_) | Self::Observer(_) => {
+                return None;
+            }
             Self::Linear(system) if system.a.nrows() == 0 => static_law(system.d.clone()),
             Self::Linear(system) => tustin(system, period)?,
             Self::Integrator { gain, .. } => {

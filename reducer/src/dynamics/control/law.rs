@@ -3,6 +3,7 @@
 
 use super::expression::Expression;
 use super::external::External;
+use super::observed::ObserverLaw;
 use super::state_space::StateSpace;
 use crate::dynamics::signal::Signal;
 use nalgebra::DMatrix;
@@ -51,6 +52,8 @@ pub enum Law {
     },
     /// A controller of the user's own.
     External(External),
+    /// A filter that finds the state of the mechanism from sensors.
+    Observer(Box<ObserverLaw>),
 }
 
 /// u = kp·e + I + D, limited; İ = ki·e + (u − u_unlimited)/tracking.
@@ -161,6 +164,7 @@ impl Law {
             Self::Expression(expression) => expression.n_inputs(),
             Self::Pid(pid) => 1 + usize::from(pid.has_rate),
             Self::External(external) => external.inputs,
+            Self::Observer(observer) => observer.n_inputs(),
             _ => 1,
         }
     }
@@ -170,6 +174,7 @@ impl Law {
         match self {
             Self::Linear(system) => system.c.nrows(),
             Self::External(external) => external.outputs,
+            Self::Observer(observer) => observer.n_outputs(),
             _ => 1,
         }
     }
@@ -208,7 +213,11 @@ impl Law {
     pub fn may_be_continuous(&self) -> bool {
         !matches!(
             self,
-            Self::Quantiser(_) | Self::Delay(_) | Self::Noise { .. } | Self::External(_)
+            Self::Quantiser(_)
+                | Self::Delay(_)
+                | Self::Noise { .. }
+                | Self::External(_)
+                | Self::Observer(_)
         )
     }
 
@@ -238,7 +247,7 @@ impl Law {
             Self::Expression(expression) => y[0] = expression.value(u),
             Self::Pid(pid) => y[0] = limited(pid.unlimited(x, u), pid.limits),
             // Their outputs are held between samples.
-            Self::Delay(_) | Self::Noise { .. } | Self::External(_) => {}
+            Self::Delay(_) | Self::Noise { .. } | Self::External(_) | Self::Observer(_) => {}
         }
     }
 
@@ -320,7 +329,8 @@ impl Law {
             | Self::Quantiser(_)
             | Self::Delay(_)
             | Self::Noise { .. }
-            | Self::External(_) => {}
+            | Self::External(_)
+            | Self::Observer(_) => {}
         }
         s
     }
@@ -332,6 +342,7 @@ impl Law {
             Self::Integrator { .. } => 1,
             Self::Pid(_) => 3,
             Self::Delay(samples) => *samples,
+            Self::Observer(observer) => observer.n_memory(),
             _ => 0,
         }
     }
@@ -346,6 +357,7 @@ impl Law {
             }
             Self::Pid(pid) => y[0] = pid.sample(memory, u, at.period, at.count == 0),
             Self::Delay(samples) => y[0] = memory[at.place(*samples)],
+            Self::Observer(observer) => observer.sample(at, memory, u, y),
             Self::Noise { deviation, seed } => {
                 y[0] = deviation * super::noise::normal(*seed, at.count)
             }

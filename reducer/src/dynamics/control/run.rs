@@ -224,6 +224,16 @@ impl<'d> ControlRun<'d> {
         }
     }
 
+    /// Tells observers what is true: η and rates.
+    pub fn judge(&self, truth: &[f64]) {
+        let held = self.held.borrow();
+        for (block, memory) in self.diagram.blocks.iter().zip(&held.memory) {
+            if let Law::Observer(observer) = &block.law {
+                observer.judge(memory, truth);
+            }
+        }
+    }
+
     /// After a step: integrals that have reached or left a limit rest there or move on. True where
     /// something changed.
     pub fn switch(&self, at: &mut Running) -> bool {
@@ -367,6 +377,7 @@ impl Diagram {
         let mut signals = self
             .signals(time, x, w, held)
             .map_err(|group| self.loop_fault(group))?;
+        let before = signals.clone();
         let mut due = Vec::new();
         for group in &self.groups {
             if group.is_loop {
@@ -377,7 +388,7 @@ impl Diagram {
             let b = group.blocks[0];
             match self.blocks[b].due(time, held.counts[b]) {
                 Some(sample) => {
-                    self.act(b, &sample, &mut signals, held, controllers)?;
+                    self.act(b, &sample, (&before, &mut signals), held, controllers)?;
                     due.push((b, sample));
                 }
                 None if self.blocks[b].sampled.is_none() => {
@@ -399,11 +410,16 @@ impl Diagram {
         &self,
         b: usize,
         sample: &Sample,
-        signals: &mut [f64],
+        (before, signals): (&[f64], &mut [f64]),
         held: &mut Held,
         controllers: &mut Controllers,
     ) -> Result<(), ControlFault> {
-        let u = self.inputs(b, signals);
+        let mut u = self.inputs(b, signals);
+        if let Law::Observer(observer) = &self.blocks[b].law {
+            // Forces are those that acted until now.
+            let first = observer.settings.sensors.len();
+            u[first..].copy_from_slice(&self.inputs(b, before)[first..]);
+        }
         let range = self.output_range(b);
         let y = &mut signals[range.clone()];
         match &self.blocks[b].law {

@@ -4,6 +4,9 @@ use super::equations::{Equations, State};
 use super::iteration::{Factor, Iteration, Weights};
 use super::structure::Structure;
 
+/// A correction that is this small part of what it corrects leaves no rounding behind.
+const NEARLY: f64 = 1e-2;
+
 /// Finds velocities and accelerations that fit a position.
 pub(super) struct Consistency<'e, 'a> {
     equations: &'e Equations<'a>,
@@ -63,7 +66,7 @@ impl<'e, 'a> Consistency<'e, 'a> {
 
     /// Accelerations and multipliers for given positions and velocities; false where they are not
     /// finite. The factors are those of the mass, or, with a single pass, the resolved ones.
-    pub fn accelerate(
+    pub fn accelerate_anew(
         &self,
         state: &mut State,
         time: f64,
@@ -74,33 +77,68 @@ impl<'e, 'a> Consistency<'e, 'a> {
         state.acceleration.fill(0.0);
         state.multipliers.fill(0.0);
         // The residual is affine in what is sought; a second pass removes rounding.
-        for pass in 0..passes {
-            self.equations.read_blocks(state, time);
-            let forces = self.equations.balance(state, time, structure).forces;
-            let mut constraints = self.equations.acceleration_residuals(state, time);
-            if pass > 0 {
-                let rows = self.equations.model.constraint_rows(&state.frames, false);
-                let zero = vec![0.0; self.equations.prescribed.len()];
-                let now = self
-                    .equations
-                    .velocity_residuals(&rows, &state.acceleration, &zero);
-                for (total, value) in constraints.iter_mut().zip(now) {
-                    *total += value;
-                }
-            }
-            let correction = self
-                .iteration
-                .solve(self.equations, factor, &forces, &constraints);
-            if !correction.size.is_finite() {
-                return false;
-            }
-            for (a, change) in state.acceleration.iter_mut().zip(&correction.motion) {
-                *a += change;
-            }
-            for (l, change) in state.multipliers.iter_mut().zip(&correction.multipliers) {
-                *l += change;
+        (0..passes).all(|_| {
+            self.correct(state, time, factor, structure)
+                .is_some_and(f64::is_finite)
+        })
+    }
+
+    /// The same from accelerations that are nearly right: rounding is in parts of what is missing, so that a second pass
+    /// is needed only where much is.
+    pub fn accelerate(
+        &self,
+        state: &mut State,
+        time: f64,
+        factor: &Factor,
+        structure: &Structure,
+    ) -> bool {
+        for _ in 0..2 {
+            match self.correct(state, time, factor, structure) {
+                Some(part) if part <= NEARLY => break,
+                Some(_) => {}
+                None => return false,
             }
         }
+        self.equations.read_blocks(state, time);
         true
+    }
+
+    /// One correction of accelerations and multipliers, and how large it is in parts of these; none where it is not finite.
+    fn correct(
+        &self,
+        state: &mut State,
+        time: f64,
+        factor: &Factor,
+        structure: &Structure,
+    ) -> Option<f64> {
+        self.equations.read_blocks(state, time);
+        let forces = self.equations.balance(state, time, structure).forces;
+        let mut constraints = self.equations.acceleration_residuals(state, time);
+        let rows = self.equations.model.constraint_rows(&state.frames, false);
+        let zero = vec![0.0; self.equations.prescribed.len()];
+        let now = self
+            .equations
+            .velocity_residuals(&rows, &state.acceleration, &zero);
+        for (total, value) in constraints.iter_mut().zip(now) {
+            *total += value;
+        }
+        let correction = self
+            .iteration
+            .solve(self.equations, factor, &forces, &constraints);
+        if !correction.size.is_finite() {
+            return None;
+        }
+        let add = |values: &mut [f64], changes: &[f64]| {
+            let (mut largest, mut change) = (0.0_f64, 0.0_f64);
+            for (value, step) in values.iter_mut().zip(changes) {
+                *value += step;
+                largest = largest.max(value.abs());
+                change = change.max(step.abs());
+            }
+            if change > 0.0 { change / largest } else { 0.0 }
+        };
+        let moved = add(&mut state.acceleration, &correction.motion);
+        let pressed = add(&mut state.multipliers, &correction.multipliers);
+        Some(moved.max(pressed))
     }
 }

@@ -178,6 +178,30 @@ impl<'a> Equations<'a> {
         out
     }
 
+    /// Power that dampers, friction and the structure take.
+    pub fn dissipation(&self, state: &State, structure: &Structure) -> f64 {
+        let mut out = Balance {
+            forces: vec![0.0; self.len()],
+            dissipation: 0.0,
+        };
+        let factor = structure.strain_rate_factor();
+        if factor > 0.0 {
+            for placed in &self.model.placed {
+                let d = self.deformation(placed, state);
+                let v = placed.gather(&state.velocity);
+                let element = self.model.element(placed);
+                out.dissipation += v.dot(&element.strain_rate_forces(&d, &v, factor));
+            }
+        }
+        self.add_springs(state, &mut out);
+        structure.add_forces(self, state, &mut out);
+        let friction = (0..self.n_theta()).map(|k| {
+            let rate = self.rate(state)[k];
+            (self.reducer.viscous()[k] * rate + self.coulomb(k, rate).1) * rate
+        });
+        out.dissipation + friction.sum::<f64>()
+    }
+
     fn gravity(&self, frame: &Frame) -> Vector6 {
         join(
             &frame.rotation.tr_mul(&self.model.gravity),

@@ -23,7 +23,7 @@ impl Powers {
             actuators,
             forces,
             moments,
-            dissipation: equations.balance(state, time, structure).dissipation,
+            dissipation: equations.dissipation(state, structure),
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn kinetic_energy(equations: &Equations<'_>, state: &State) -> f64 {
     for placed in &model.placed {
         let d = equations.deformation(placed, state);
         let local = placed.gather(&state.velocity);
-        twice += local.dot(&(model.element(placed).mass_at(&d) * &local));
+        twice += 2.0 * model.element(placed).kinetic_energy(&d, &local);
     }
     for (rotor, rate) in equations
         .reducer

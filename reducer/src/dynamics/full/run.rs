@@ -229,8 +229,8 @@ impl Run<'_, '_> {
             .filter(|_| !self.equations.model.is_flexible());
         let solved = consistency.project(state, mass.as_ref().unwrap_or(&resolved), &rates)
             && match rigid {
-                Some(mass) => consistency.accelerate(state, time, mass, &self.structure, 2),
-                None => consistency.accelerate(state, time, &resolved, &self.structure, 1),
+                Some(mass) => consistency.accelerate_anew(state, time, mass, &self.structure, 2),
+                None => consistency.accelerate_anew(state, time, &resolved, &self.structure, 1),
             };
         if !solved {
             self.check_blocks(state)?;
@@ -258,7 +258,7 @@ impl Run<'_, '_> {
             .mass(&shown, &self.structure)
             .is_some_and(|factor| {
                 consistency.project(&mut shown, &factor, &rates)
-                    && consistency.accelerate(&mut shown, reading, &factor, &self.structure, 2)
+                    && consistency.accelerate(&mut shown, reading, &factor, &self.structure)
             });
         if solved { shown } else { state.clone() }
     }

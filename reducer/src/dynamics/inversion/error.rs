@@ -53,6 +53,11 @@ pub enum InversionError {
     )]
     Singular { time: f64 },
     #[error(
+        "forces do not reach the accelerations of {} at once: some change of them by {part:.1e} of what it would be with rigid modes. An elastic drive stands between, and forces reach the fourth derivative only (relative degree four)",
+        outputs.join(", ")
+    )]
+    ElasticDrive { outputs: Vec<String>, part: f64 },
+    #[error(
         "there is no rest with the outputs at the {place} of the path: the plant has a zero near the origin"
     )]
     NoRest { place: &'static str },
@@ -96,6 +101,9 @@ impl Explain for InversionError {
             }
             Self::Singular { .. } | Self::NoRest { .. } => {
                 "keep more modes, or track another output".into()
+            }
+            Self::ElasticDrive { .. } => {
+                "track the coordinates, which are before the spring, or leave the drive's flexibility out of the mechanism for the inversion and let feedback do the rest".into()
             }
             Self::BeyondBand { .. } => {
                 "keep more modes: `internal_modes` in `[reduction]` of the mechanism".into()

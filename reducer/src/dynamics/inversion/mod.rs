@@ -145,6 +145,7 @@ pub fn invert(
     // The rigid mechanism leads along the path, so that its end is on the same branch as its beginning.
     let mut start = [&settings.theta[..], &vec![0.0; plant.m()]].concat();
     plant.place(0.0, &mut start, &first, work)?;
+    plant.check_reach(&start, work)?;
     let begin = RestPoint::find(&plant, "beginning", 0.0, &start[..plant.s], &first, work)?;
     let coarse = Grid::new(tracked, settings, 0.0, 0.0);
     let led = feedforward::rigid(&plant, &coarse, &start[..plant.s], work)?;

@@ -6,7 +6,7 @@
 use super::error::InversionError;
 use super::wanted::{Tracked, TrackedPlace};
 use crate::dynamics::signal::Jet;
-use crate::reduced_model::{Bidual, Dual, Evaluator, Memory, Status};
+use crate::reduced_model::{Bidual, Dual, Evaluator, Memory, Status, Workspace};
 use kernel::Load;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
@@ -20,6 +20,9 @@ const STRIDE: f64 = 0.1;
 const ROUNDING: f64 = 1e-9;
 /// Smallest singular value of the outputs' Jacobian, in parts of the largest.
 const INDEPENDENT: f64 = 1e-8;
+/// Least part of what forces would change accelerations of outputs by, were the modes rigid, that they must change them by at
+/// once. Behind an elastic drive it is zero but for the model's tolerances.
+const REACHED: f64 = 1e-3;
 
 /// A model and the outputs that are held.
 pub(super) struct Plant<'a> {
@@ -164,6 +167,38 @@ impl<'a> Plant<'a> {
         }
         let by_modes = rows.columns(self.s, self.m()).into_owned();
         Ok((by_theta.lu(), by_modes))
+    }
+
+    /// Refuses outputs whose accelerations do not depend on the forces at once: y_η M⁻¹ E_θ, in units of what it is with rigid
+    /// modes, y_θ M_θθ⁻¹, has a singular value near zero where a spring stands between force and output.
+    pub fn check_reach(&self, eta: &[f64], work: &mut Work) -> Result<(), InversionError> {
+        let (n, s) = (self.n, self.s);
+        let still = vec![0.0; n];
+        let found = self
+            .measure(eta, &still, &mut work.plain)
+            .ok_or_else(|| self.no_model(0.0, eta))?;
+        let workspace = &mut Workspace::default();
+        let (linear, status) = self.evaluator.linearize(eta, &still, &still, workspace)?;
+        if status >= Status::Undefined {
+            return Err(self.no_model(0.0, eta));
+        }
+        let jacobian = DMatrix::from_row_slice(s, n, &found.jacobian);
+        let inverse = DMatrix::from_row_slice(n, n, &linear.b[n * n..]);
+        let reached = &jacobian * inverse.columns(0, s);
+        let singular = InversionError::Singular { time: 0.0 };
+        let mass = inverse.clone().try_inverse().ok_or(singular.clone())?;
+        let of_theta = mass.view((0, 0), (s, s)).into_owned().try_inverse();
+        let rigid = jacobian.columns(0, s) * of_theta.ok_or(singular.clone())?;
+        let parts = rigid.lu().solve(&reached).ok_or(singular)?;
+        let least = parts.singular_values().min();
+        if least > REACHED {
+            return Ok(());
+        }
+        let names = self.tracked.iter().map(|t| format!("`{}`", t.name));
+        Err(InversionError::ElasticDrive {
+            outputs: names.collect(),
+            part: least,
+        })
     }
 
     /// Moves θ so that the outputs are where they are wanted, by Newton's method.

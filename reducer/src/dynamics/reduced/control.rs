@@ -225,6 +225,7 @@ impl System<'_> {
         let x = self.block_states(state).to_vec();
         let w = self.sensors(scratch, true);
         run.sample(time, &x, &w);
+        run.judge(&[&scratch.eta[..], &scratch.rate].concat());
     }
 
     /// Signals and states of the blocks in a state.

@@ -45,6 +45,20 @@ pub enum ReducedError {
         number: usize,
         modes: usize,
     },
+    #[error(
+        "the nominal motion leaves coordinate `{coordinate}` free: a force drives it, or nothing does"
+    )]
+    NotPrescribed { coordinate: String },
+    #[error("{count} modes of small motions are wanted; {most} coordinates are free to move")]
+    ModeCount { count: usize, most: usize },
+    #[error("at t = {time:.6} s the mass of small motions is singular, so that they have no modes")]
+    NoModes { time: f64 },
+    #[error("at t = {time:.6} s another mode takes the place of one of the {count} lowest")]
+    ModesJump { time: f64, count: usize },
+    #[error(
+        "at t = {time:.6} s the stiffness of small motions is singular, so that nothing corrects them statically"
+    )]
+    NoStaticAnswer { time: f64 },
     #[error(transparent)]
     Period(#[from] PeriodFault),
     #[error(transparent)]
@@ -79,6 +93,17 @@ impl Explain for ReducedError {
             Self::NotPositive { .. } => "give a positive value".into(),
             Self::Control { fault, .. } => fault.help().into(),
             Self::NoSuchMode { modes, .. } => format!("number modal coordinates from 1 to {modes}"),
+            Self::NotPrescribed { .. } => {
+                "give every coordinate of the trajectory a `motion` or a `velocity`".into()
+            }
+            Self::ModeCount { most, .. } => format!("keep 1 to {most} modes"),
+            Self::NoModes { .. } => "integrate all coordinates".into(),
+            Self::ModesJump { count, .. } => {
+                format!("keep {} modes, or all coordinates", count + 1)
+            }
+            Self::NoStaticAnswer { .. } => {
+                "leave the correction away: a coordinate of θ is free to float".into()
+            }
             Self::Period(_) => {
                 "make the periods multiples of one another, and delays shorter".into()
             }

@@ -6,6 +6,7 @@
 //! integrated: they follow their motion exactly, and the force this takes comes from the same
 //! solution of the equations of motion as the accelerations of the free ones.
 
+mod adaptive;
 mod control;
 mod domain;
 mod error;
@@ -13,12 +14,16 @@ mod impulse;
 mod integrate;
 mod linear;
 mod periodic;
+mod perturbation;
+mod perturbed;
 mod start;
 mod system;
 
 pub use error::ReducedError;
 pub use linear::linearise;
 pub use periodic::{SampledLoop, linearise_sampled};
+pub use perturbation::{AlongMotion, Perturbation, Perturbations, Stiffness};
+pub use perturbed::{PerturbationSettings, simulate_perturbed};
 
 use super::excitation::Excitation;
 use super::full::{Initial, OutputMotion};

@@ -3,6 +3,7 @@
 use super::control::Blocks;
 use super::error::ReducedError;
 use super::linear::Seed;
+use super::perturbed::Perturbed;
 use super::{ReducedEnergies, ReducedInstant, ReducedOutput, ReducedSettings};
 use crate::approximation::Path;
 use crate::dynamics::control::ControlRun;
@@ -33,6 +34,8 @@ pub(super) struct System<'a> {
     has_damping: bool,
     /// The blocks of this run.
     pub blocks: Option<ControlRun<'a>>,
+    /// Equations of small motions, in place of the model's own.
+    pub perturbed: Option<Perturbed<'a>>,
     pub gravity: Vector3<f64>,
     /// Inputs are evaluated before this time: the segment's end, where they may jump.
     until: Cell<f64>,
@@ -163,6 +166,7 @@ impl<'a> System<'a> {
             blocks: excitation
                 .control()
                 .map(|(diagram, _)| ControlRun::new(diagram)),
+            perturbed: None,
             gravity: settings.gravity,
             motion_memory: RefCell::default(),
             until: Cell::new(f64::INFINITY),
@@ -355,9 +359,12 @@ impl<'a> System<'a> {
         let motion = [&scratch.eta[..], &scratch.rate];
         let (accel, force) = (&mut scratch.accel, &mut scratch.force);
         let memory = &mut scratch.memory;
-        let status = self
-            .evaluator
-            .hybrid_in(motion, &self.prescribed, accel, force, memory);
+        let status = match &self.perturbed {
+            Some(small) => small.hybrid(time, motion, &self.free, accel, force),
+            None => self
+                .evaluator
+                .hybrid_in(motion, &self.prescribed, accel, force, memory),
+        };
         for k in (0..self.s).filter(|&k| self.prescribed[k]) {
             scratch.actuator[k] = scratch.force[k] - scratch.external[k];
         }
@@ -460,6 +467,17 @@ impl<'a> System<'a> {
         self.evaluate(time, state, scratch);
         let (kinetic, potential, _) = self.evaluator.energy(&scratch.eta, &scratch.rate, work)?;
         let integrals = &state[self.n_active()..];
+        if let Some(small) = &self.perturbed {
+            let time = time.min(self.until.get());
+            let Scratch {
+                eta,
+                rate,
+                accel,
+                given,
+                ..
+            } = scratch;
+            small.improve(time, &self.free, [eta, rate, accel, given])?;
+        }
         let outputs = self.outputs(scratch, work)?;
         let (s, n) = (self.s, self.n);
         Ok(ReducedInstant {

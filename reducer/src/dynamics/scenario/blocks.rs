@@ -3,6 +3,7 @@
 use super::fault::ScenarioFaultKind;
 use super::format::ScenarioFile;
 use super::format_control::{AxisName, BlockTable, Names, SensedName, SensorTable};
+use super::observer::Known;
 use super::resolve::Reader;
 use crate::description::FaultKind;
 use crate::description::format::Located;
@@ -25,7 +26,7 @@ impl Reader<'_> {
         mechanism: &Mechanism,
     ) -> Option<Option<Diagram>> {
         let (sensors, blocks) = (&file.sensor, &file.block);
-        if sensors.is_empty() && blocks.is_empty() {
+        if sensors.is_empty() && blocks.is_empty() && file.observer.is_none() {
             return Some(None);
         }
         if mechanism.approximation.trajectory.is_some() {
@@ -49,8 +50,14 @@ impl Reader<'_> {
             return None;
         }
         self.check_names(file);
+        self.check_observer_name(file);
         let read: Vec<_> = sensors.iter().map(|s| self.sensor(s, mechanism)).collect();
         let laws: Vec<_> = blocks.iter().map(|b| self.law(b)).collect();
+        let known = known(sensors, &read);
+        let observer = match &file.observer {
+            Some(table) => Some((table, self.observer(table, &known, mechanism)?)),
+            None => None,
+        };
         // A noisy sensor is three things: what is measured, the noise, and their sum.
         let mut own = Vec::new();
         let mut extra = Vec::new();
@@ -72,6 +79,11 @@ impl Reader<'_> {
         }
         let laws: Vec<(Law, Option<Sampling>)> = laws.into_iter().collect::<Option<_>>()?;
         self.name_signals(&own, &extra, blocks, &laws);
+        if let Some((_, settings)) = &observer {
+            let outputs = 1..=settings.states() + 1;
+            let names = outputs.map(|k| format!("{}.{k}", settings.name));
+            self.signals.extend(names);
+        }
         let mut all = Vec::new();
         for (name, clean, law, sampling) in extra {
             all.extend(noisy(&self.signals, &name, &clean, law, sampling));
@@ -88,6 +100,9 @@ impl Reader<'_> {
                 law,
                 sampled,
             });
+        }
+        if let Some((table, settings)) = observer {
+            all.push(self.observer_block(table, settings)?);
         }
         self.connect(
             own,
@@ -158,11 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    fn sensor(
-        &mut self,
-        table: &Located<SensorTable>,
-        mechanism: &Mechanism,
-    ) -> Option<(Sensed, Option<(Law, Sampling)>)> {
+    fn sensor(&mut self, table: &Located<SensorTable>, mechanism: &Mechanism) -> Option<Reading> {
         let found: Vec<&'static str> = [
             ("coordinate", table.coordinate.is_some()),
             ("modal", table.modal.is_some()),
@@ -342,6 +353,23 @@ impl Reader<'_> {
         let signal = self.signals.iter().position(|name| name == bare)?;
         Some(Term { signal, weight })
     }
+}
+
+/// What a sensor sees, and the law of its noise where it has any.
+type Reading = (Sensed, Option<(Law, Sampling)>);
+
+/// Sensors that were read without a fault.
+fn known(tables: &[Located<SensorTable>], read: &[Option<Reading>]) -> Vec<Known> {
+    let both = tables.iter().zip(read);
+    both.filter_map(|(table, read)| {
+        let (sensed, noise) = read.as_ref()?;
+        let deviation = match noise {
+            Some((Law::Noise { deviation, .. }, _)) => Some(*deviation),
+            _ => None,
+        };
+        Some((table.name.value.clone(), *sensed, deviation))
+    })
+    .collect()
 }
 
 /// The noise of a sensor, and what it reads with it.

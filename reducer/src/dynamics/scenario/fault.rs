@@ -86,6 +86,24 @@ pub enum ScenarioFaultKind {
     SensorWithoutAxis,
     #[error("this cannot be measured there")]
     NoSuchQuantity,
+    #[error("the observer has no sensor")]
+    ObserverWithoutSensor,
+    #[error(
+        "`initial` of the observer has {found} numbers; it needs two per coordinate of the model, which has at least {coordinates}"
+    )]
+    ObserverStates { found: usize, coordinates: usize },
+    #[error("the noise of sensor `{sensor}` is not declared, or zero")]
+    SensorWithoutNoise { sensor: String },
+    #[error("`{what}` is not positive: {fact}")]
+    NotDefinite {
+        what: &'static str,
+        fact: String,
+        zero: bool,
+    },
+    #[error(
+        "the motion of coordinate `{coordinate}` is prescribed, so that the force on it, from which the observer predicts, is not known"
+    )]
+    ObservedMotion { coordinate: String },
     #[error("block `{block}` has no continuous law, so that it must be sampled")]
     OnlySampled { block: String },
     #[error("there is no file `{path}`")]
@@ -176,6 +194,24 @@ impl Explain for ScenarioFault {
             Kind::SensorWithoutAxis => "add `axis = \"x\"`, \"y\" or \"z\"".into(),
             Kind::NoSuchQuantity => {
                 "a coordinate has `position`, `velocity`, `acceleration`; a modal one the first two".into()
+            }
+            Kind::ObserverWithoutSensor => {
+                "name sensors of this file: `sensors = [\"angle\"]`".into()
+            }
+            Kind::ObserverStates { .. } => {
+                "give one deviation per coordinate, first the actuated ones, then the modal ones, and then one per rate".into()
+            }
+            Kind::SensorWithoutNoise { .. } => {
+                "give the sensor a `noise` with a positive deviation, or `[observer]` a list `measurement` of deviations".into()
+            }
+            Kind::NotDefinite { zero: true, .. } => {
+                "deviations are zero or above, and a covariance is symmetric without negative eigenvalues".into()
+            }
+            Kind::NotDefinite { .. } => {
+                "deviations are above zero, and a covariance is symmetric and positive definite: no reading is without noise".into()
+            }
+            Kind::ObservedMotion { .. } => {
+                "drive it by a `force` or by `velocity_feedback`".into()
             }
             Kind::OnlySampled { .. } => "add `sampled = { period = … }`".into(),
             Kind::NoController { .. } => {

@@ -4,6 +4,7 @@
 //! descriptions.
 
 use super::format_control::{BlockTable, SensorTable};
+use super::format_observer::ObserverTable;
 use super::format_track::{InvertTable, TrackTable};
 use crate::description::format::{Located, Number, OverrideTable, Scalar, Vector};
 use schemars::JsonSchema;
@@ -45,6 +46,8 @@ pub struct ScenarioFile {
     /// Controllers, filters, references.
     #[serde(default)]
     pub block: Vec<Located<BlockTable>>,
+    /// A filter that finds the state from sensors.
+    pub observer: Option<Located<ObserverTable>>,
     /// What `reduce invert` is to keep on paths, as many as coordinates.
     #[serde(default)]
     pub track: Vec<Located<TrackTable>>,

@@ -9,8 +9,10 @@ mod driven;
 mod fault;
 mod format;
 mod format_control;
+mod format_observer;
 mod format_track;
 mod laws;
+mod observer;
 mod resolve;
 mod settings;
 mod signals;
@@ -21,15 +23,18 @@ mod tracks;
 pub use driven::{DrivenCoordinate, DrivenKind};
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 
+use super::control::{Law, ObserverLaw};
 use super::drives::Drives;
 use super::excitation::Excitation;
-use super::full::{FullSettings, Initial};
+use super::full::{FullSettings, Initial, Start};
 use super::inversion::{InversionSettings, Tracked};
+use super::observer::ObserverError;
 use super::reduced::ReducedSettings;
 use crate::description::mechanism::{Mechanism, Origin, Source};
 use crate::description::{
     Fault, FaultKind, Overrides, parse_with, read, read_named, read_up_to, schema,
 };
+use crate::reduced_model::ReducedModel;
 use format::ScenarioFile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -117,6 +122,25 @@ impl Scenario {
     pub fn signal(&self, name: &str) -> Option<usize> {
         let (diagram, _) = self.drives.control()?;
         diagram.signal_names().iter().position(|n| n == name)
+    }
+
+    /// The observer that it declares, if any.
+    pub fn observer(&self) -> Option<&ObserverLaw> {
+        let (diagram, _) = self.drives.control()?;
+        diagram.blocks.iter().find_map(|block| match &block.law {
+            Law::Observer(observer) => Some(&**observer),
+            _ => None,
+        })
+    }
+
+    /// The same with a model for its observer, which has seen nothing yet.
+    pub fn observed(&self, model: &ReducedModel) -> Result<Self, ObserverError> {
+        let mut all = self.clone();
+        let deflected = self.initial.start == Start::Equilibrium;
+        for observer in all.drives.observers() {
+            observer.attach(model, &self.initial.rate, deflected)?;
+        }
+        Ok(all)
     }
 }
 

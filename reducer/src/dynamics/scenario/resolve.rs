@@ -8,7 +8,7 @@ use super::format::{
 };
 use super::{Axes, OutputRequest, Quantity, Scenario};
 use crate::description::elaborate::context::{Context, Scope};
-use crate::description::format::{Located, OverrideTable, Scalar};
+use crate::description::format::{Located, OverrideTable, Scalar, Vector};
 use crate::description::mechanism::{Coordinate, Mechanism, Origin, Source};
 use crate::description::parameters::Parameters;
 use crate::description::quantity::Dimension;
@@ -88,6 +88,14 @@ impl Reader<'_> {
         }
     }
 
+    pub(super) fn direction(
+        &mut self,
+        written: &Vector,
+        what: &'static str,
+    ) -> Option<nalgebra::Vector3<f64>> {
+        self.context.direction(&self.scope, written, what)
+    }
+
     /// Checks the spelling of a name.
     pub(super) fn name(&mut self, name: &Located<String>) -> bool {
         self.context.name(&self.scope, name)
@@ -147,7 +155,7 @@ pub(super) fn resolve(
     let span = duration.unwrap_or(1.0);
     reader.duration = span;
     let coordinates = driven(&mechanism);
-    let diagram = reader.diagram(file, &mechanism);
+    let mut diagram = reader.diagram(file, &mechanism);
     let actuators = reader.actuators(file, &mechanism, &coordinates, span);
     let forces = reader.point_forces(file, &mechanism);
     let impulses = reader.impulses(file, &mechanism);
@@ -164,6 +172,11 @@ pub(super) fn resolve(
         .as_ref()
         .and_then(|actuators| reader.initial(file, &coordinates, actuators, span));
     reader.check_feedback(file, &diagram);
+    if let (Some(Some(diagram)), Some(actuators)) = (&mut diagram, &actuators) {
+        let names: Vec<String> = coordinates.iter().map(|c| c.name.clone()).collect();
+        let feedback = reader.feedback.clone();
+        reader.connect_observer(file, diagram, actuators, &feedback, &names);
+    }
     let Reader {
         context,
         sources,
@@ -182,9 +195,14 @@ pub(super) fn resolve(
                 *start = *theta;
             }
         }
+        let coulomb_rate = full.as_ref()?.coulomb_rate;
         let mut drives = Drives::new(actuators, forces?, duration).ok()?;
         if let Some(diagram) = diagram? {
             drives = drives.with_control(diagram, feedback, duration);
+        }
+        for observer in drives.observers() {
+            observer.settings.theta.clone_from(&initial.theta);
+            observer.settings.coulomb.1 = coulomb_rate;
         }
         let impulses = impulses?;
         if !impulses.is_empty() {

@@ -1,12 +1,12 @@
 //! Second derivatives of an element: of its deformation by the nodes' motions, of its mass by d.
 
 use super::{
-    BeamElement, MassPoint, Matrix6x12, Matrix12, stack, strain_operator,
+    BeamElement, MassPoint, Matrix6x12, Matrix12, Vector12, stack, strain_operator,
     strain_operator_derivative, velocity_map, velocity_map_derivative,
 };
 use crate::lie::{
-    self, Vector6, adjoint_algebra, inverse_tangent_second_derivative, tangent, tangent_derivative,
-    tangent_second_derivative,
+    self, Matrix6, Vector6, adjoint_algebra, inverse_tangent_second_derivative, tangent,
+    tangent_derivative, tangent_second_derivative,
 };
 use crate::model::curvature::shift_of_turn;
 use nalgebra::{Matrix3, SMatrix, Vector3};
@@ -17,7 +17,40 @@ pub fn second_index(m: usize, n: usize) -> usize {
     high * (high + 1) / 2 + low
 }
 
+/// What second-order strains of a motion (u, φ) of both nodes with others are made of.
+pub struct StrainImage {
+    motion: Vector12,
+    strain: Vector6,
+    /// (∂_mP)z, one column per component m of the deformation.
+    turned: Matrix6,
+}
+
 impl BeamElement {
+    pub fn strain_image(&self, motion: &Vector12) -> StrainImage {
+        let mut turned = Matrix6::zeros();
+        for (m, gradient) in self.strain_gradient.iter().enumerate() {
+            turned.set_column(m, &(gradient * motion));
+        }
+        StrainImage {
+            motion: *motion,
+            strain: self.strain_operator * motion,
+            turned,
+        }
+    }
+
+    /// D2(z, z′) itself [M 14.3]: many weights of one pair of motions cost less with it than with the form below.
+    pub fn second_strain(&self, a: &StrainImage, b: &StrainImage) -> Vector6 {
+        let mut shift = Vector12::zeros();
+        for first in [0, 6] {
+            let part = |z: &Vector12, i: usize| z.fixed_rows::<3>(first + i).into_owned();
+            let (u, phi) = (part(&a.motion, 0), part(&a.motion, 3));
+            let (v, psi) = (part(&b.motion, 0), part(&b.motion, 3));
+            let both = (phi.cross(&v) + psi.cross(&u)) * -0.5;
+            shift.fixed_rows_mut::<3>(first).copy_from(&both);
+        }
+        (b.turned * a.strain + a.turned * b.strain) * 0.5 + self.strain_operator * shift
+    }
+
     /// The form w·D2 over motions (u, φ) of both nodes: second derivative of w·d, undeformed, where
     /// nodes are shifted by u and turned by exp(φ) [M 14.3].
     pub fn strain_curvature(&self, weights: &Vector6) -> Matrix12 {

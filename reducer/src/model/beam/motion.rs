@@ -3,12 +3,9 @@
 //! T = ½vᵀM(d)v with v the velocities of both nodes in their own axes. Lagrange's equations in
 //! these quasi-velocities are d/dt(Mv) − ad(v)ᵀMv − Pᵀ∂T/∂d with ḋ = Pv.
 
-use super::{
-    BeamElement, MassPoint, Matrix12, Vector12, strain_operator, velocity_map,
-    velocity_map_derivative,
-};
-use crate::lie::{self, Frame, Matrix6, Vector6, adjoint_algebra, coadjoint, join};
-use nalgebra::{SMatrix, Vector3};
+use super::{BeamElement, MassPoint, Matrix12, Vector12, strain_operator};
+use crate::lie::{self, Frame, Matrix6, Vector6, adjoint_algebra, bracket, coadjoint, join};
+use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// How inertia forces change with accelerations and velocities.
 pub struct InertiaTangent {
@@ -52,39 +49,43 @@ impl BeamElement {
     /// Inertia forces on the nodes for velocities and accelerations (rates of the velocities in
     /// node axes).
     pub fn inertia_forces(&self, d: &Vector6, velocity: &Vector12, rates: &Vector12) -> Vector12 {
-        let map = velocity_map(d);
-        let z = map * velocity;
-        let d_rate = half(&z, 6);
-        let map_rate = velocity_map_derivative(d, &d_rate);
-        let z_rate = map * rates + map_rate * velocity;
+        let map = VelocityMap::new(d);
+        let motion = map.motion(velocity);
+        let change = MapRate::new(&map, d, velocity, &motion.d_rate);
+        let mut motion_rate = map.motion(rates);
+        motion_rate.frame += change.frame + map.t * change.d_rate * 0.5;
+        motion_rate.d_rate += change.d_rate;
         let delta = d - self.reference;
-        let mut momentum = Vector12::zeros();
-        let mut momentum_rate = Vector12::zeros();
+        let mut momentum = Momentum::default();
+        let mut momentum_rate = Momentum::default();
         let mut by_deformation = Vector6::zeros();
         for point in &self.points {
-            let (translation, rotation) = point.jacobians(&delta);
-            let (translation_rate, rotation_rate) = point.jacobian_derivatives(&delta, &d_rate);
-            let linear = translation * z * point.mass;
-            let angular = point.inertia * (rotation * z);
-            momentum += translation.tr_mul(&linear) + rotation.tr_mul(&angular);
-            let linear_rate = (translation * z_rate + translation_rate * z) * point.mass;
-            let angular_rate = point.inertia * (rotation * z_rate + rotation_rate * z);
-            momentum_rate += translation.tr_mul(&linear_rate)
-                + rotation.tr_mul(&angular_rate)
-                + translation_rate.tr_mul(&linear)
-                + rotation_rate.tr_mul(&angular);
-            by_deformation += point.energy_gradient(&delta, &z, &linear, &angular);
+            let moving = point.moving(&delta, &motion);
+            let rate = moving.rates(point, &motion, &motion_rate);
+            moving.add_momentum(point, [&moving.linear, &moving.angular], &mut momentum);
+            moving.add_momentum(point, [&rate.linear, &rate.angular], &mut momentum_rate);
+            moving.add_turning(point, &rate, &mut momentum_rate);
+            by_deformation += moving.energy_gradient(point, &motion);
         }
-        by_deformation += map_gradient(d, &momentum, velocity);
-        let on_nodes = map.tr_mul(&momentum);
+        by_deformation += map.gradient(d, &momentum, velocity, &motion.d_rate);
+        let on_nodes = map.forces(&momentum);
         let turning = pair(
             &coadjoint(&half(velocity, 0), &half(&on_nodes, 0)),
             &coadjoint(&half(velocity, 6), &half(&on_nodes, 6)),
         );
-        let strain = map.fixed_view::<6, 12>(6, 0);
-        map_rate.tr_mul(&momentum) + map.tr_mul(&momentum_rate)
-            - turning
-            - strain.tr_mul(&by_deformation)
+        momentum_rate.d_rate -= by_deformation;
+        change.forces(&map, &momentum) + map.forces(&momentum_rate) - turning
+    }
+
+    /// Kinetic energy for velocities of the nodes.
+    pub fn kinetic_energy(&self, d: &Vector6, velocity: &Vector12) -> f64 {
+        let motion = VelocityMap::new(d).motion(velocity);
+        let delta = d - self.reference;
+        let twice = self.points.iter().map(|point| {
+            let moving = point.moving(&delta, &motion);
+            moving.linear.norm_squared() / point.mass + moving.angular.dot(&moving.spin)
+        });
+        0.5 * twice.sum::<f64>()
     }
 
     /// Derivatives of [`Self::inertia_forces`] with respect to accelerations and velocities.
@@ -138,41 +139,233 @@ pub fn coadjoint_by_motion(p: &Vector6) -> Matrix6 {
     out
 }
 
-impl MassPoint {
-    /// ∂T/∂d of this point for fixed z = (V_E, ḋ), from its linear and angular momentum.
-    fn energy_gradient(
+/// Velocity of the element frame and ḋ, or their rates.
+struct ElementMotion {
+    frame: Vector6,
+    d_rate: Vector6,
+}
+
+/// Forces or momenta that belong to [`ElementMotion`].
+#[derive(Default)]
+struct Momentum {
+    frame: Vector6,
+    d_rate: Vector6,
+}
+
+/// (V_E, ḋ) from velocities of both nodes [M 3.6], without its matrix.
+struct VelocityMap {
+    /// ḋ per velocity of the nodes [M 3.2].
+    strain: [Matrix6; 2],
+    /// exp(d/2) and T(d/2).
+    middle: Frame,
+    t: Matrix6,
+}
+
+impl VelocityMap {
+    fn new(d: &Vector6) -> Self {
+        let right = lie::inverse_tangent(d);
+        let middle = d * 0.5;
+        Self {
+            // The odd part of T⁻¹ is ½ad.
+            strain: [adjoint_algebra(d) - right, right],
+            middle: lie::exp(&middle),
+            t: lie::tangent(&middle),
+        }
+    }
+
+    fn motion(&self, velocity: &Vector12) -> ElementMotion {
+        let v_a = half(velocity, 0);
+        let d_rate = self.strain[0] * v_a + self.strain[1] * half(velocity, 6);
+        ElementMotion {
+            frame: self.middle.pull_back(&v_a) + self.t * d_rate * 0.5,
+            d_rate,
+        }
+    }
+
+    /// The transpose.
+    fn forces(&self, momentum: &Momentum) -> Vector12 {
+        let on_rate = momentum.d_rate + self.t.tr_mul(&momentum.frame) * 0.5;
+        let carried = self.middle.carry_force(&momentum.frame);
+        pair(
+            &(self.strain[0].tr_mul(&on_rate) + carried),
+            &self.strain[1].tr_mul(&on_rate),
+        )
+    }
+
+    /// Gradient with respect to d of momentumᵀ·(V_E, ḋ) for fixed velocities of the nodes.
+    fn gradient(
         &self,
-        delta: &Vector6,
-        z: &Vector12,
-        linear: &Vector3<f64>,
-        angular: &Vector3<f64>,
+        d: &Vector6,
+        momentum: &Momentum,
+        velocity: &Vector12,
+        d_rate: &Vector6,
     ) -> Vector6 {
-        let w = z.fixed_rows::<3>(3).into_owned();
-        let phi = self.turn * delta;
-        let turning = self.turn * half(z, 6);
-        let carried = lie::exp_rotation(&(-phi)) * w;
-        let pure = |v: &Vector3<f64>| join(&Vector3::zeros(), v);
-        let t = lie::tangent(&pure(&phi));
-        let product =
-            lie::tangent_product_gradient(&pure(&phi), &t, &pure(angular), &pure(&turning));
-        let spin = t.fixed_view::<3, 3>(3, 3).tr_mul(&carried.cross(angular));
-        self.shift.tr_mul(&linear.cross(&w)) + self.turn.tr_mul(&(lie::angular(&product) - spin))
+        let (v_a, v_b) = (half(velocity, 0), half(velocity, 6));
+        let carried = self.middle.pull_back(&v_a);
+        let on_rate = momentum.d_rate + self.t.tr_mul(&momentum.frame) * 0.5;
+        self.t.tr_mul(&coadjoint(&carried, &momentum.frame)) * 0.5
+            + lie::tangent_product_gradient(&(d * 0.5), &self.t, &momentum.frame, d_rate) * 0.25
+            + lie::inverse_tangent_product_gradient(&(-d), &on_rate, &v_a)
+            + lie::inverse_tangent_product_gradient(d, &on_rate, &v_b)
     }
 }
 
-/// Gradient with respect to d of momentumᵀ·(V_E, ḋ) for fixed velocities of the nodes.
-fn map_gradient(d: &Vector6, momentum: &Vector12, velocity: &Vector12) -> Vector6 {
-    let middle = d * 0.5;
-    let t = lie::tangent(&middle);
-    let (of_frame, of_rate) = (half(momentum, 0), half(momentum, 6));
-    let (v_a, v_b) = (half(velocity, 0), half(velocity, 6));
-    let d_rate = strain_operator(d) * velocity;
-    let carried = lie::exp(&middle).pull_back(&v_a);
-    let on_rate = of_rate + t.tr_mul(&of_frame) * 0.5;
-    t.tr_mul(&coadjoint(&carried, &of_frame)) * 0.5
-        + lie::tangent_product_gradient(&middle, &t, &of_frame, &d_rate) * 0.25
-        + lie::inverse_tangent_product_gradient(&(-d), &on_rate, &v_a)
-        + lie::inverse_tangent_product_gradient(d, &on_rate, &v_b)
+/// The rate of [`VelocityMap`] along a motion.
+struct MapRate {
+    strain: [Matrix6; 2],
+    /// Rate of T(d/2).
+    t: Matrix6,
+    /// Angular and linear velocity of E relative to the first node.
+    spin: Vector6,
+    /// What it makes of the velocities: of V_E without the part of `d_rate`, and of ḋ.
+    frame: Vector6,
+    d_rate: Vector6,
+}
+
+impl MapRate {
+    fn new(map: &VelocityMap, d: &Vector6, velocity: &Vector12, d_rate: &Vector6) -> Self {
+        let right = lie::inverse_tangent_derivative(d, d_rate);
+        let strain = [adjoint_algebra(d_rate) - right, right];
+        let t = lie::tangent_derivative(&(d * 0.5), &(d_rate * 0.5));
+        let spin = map.t * d_rate * 0.5;
+        let v_a = half(velocity, 0);
+        let carried = map.middle.pull_back(&v_a);
+        Self {
+            frame: t * d_rate * 0.5 - bracket(&spin, &carried),
+            d_rate: strain[0] * v_a + strain[1] * half(velocity, 6),
+            strain,
+            t,
+            spin,
+        }
+    }
+
+    /// The transpose.
+    fn forces(&self, map: &VelocityMap, momentum: &Momentum) -> Vector12 {
+        let on_rate = momentum.d_rate + map.t.tr_mul(&momentum.frame) * 0.5;
+        let turned = self.t.tr_mul(&momentum.frame) * 0.5;
+        let carried = map
+            .middle
+            .carry_force(&coadjoint(&self.spin, &momentum.frame));
+        pair(
+            &(self.strain[0].tr_mul(&on_rate) + map.strain[0].tr_mul(&turned) - carried),
+            &(self.strain[1].tr_mul(&on_rate) + map.strain[1].tr_mul(&turned)),
+        )
+    }
+}
+
+/// A point in motion: everything in element axes, but rotations in axes turned with the point.
+struct MovingPoint {
+    place: Vector3<f64>,
+    phi: Vector3<f64>,
+    phi_rate: Vector3<f64>,
+    /// Rate of the place in E.
+    shift_rate: Vector3<f64>,
+    /// From element axes to those of the point.
+    turned: Matrix3<f64>,
+    t: Matrix3<f64>,
+    /// Angular velocity of E in axes of the point, and of the point relative to E.
+    carried: Vector3<f64>,
+    relative: Vector3<f64>,
+    /// Angular velocity.
+    spin: Vector3<f64>,
+    /// Momentum.
+    linear: Vector3<f64>,
+    /// Angular momentum.
+    angular: Vector3<f64>,
+}
+
+/// Rates of momentum and angular momentum.
+struct MomentumRates {
+    linear: Vector3<f64>,
+    angular: Vector3<f64>,
+    /// Rate of the rotational tangent map.
+    t: Matrix3<f64>,
+}
+
+impl MassPoint {
+    /// [M 3.7]
+    fn moving(&self, delta: &Vector6, motion: &ElementMotion) -> MovingPoint {
+        let (v, w) = (lie::linear(&motion.frame), lie::angular(&motion.frame));
+        let place = self.position + self.shift * delta;
+        let phi = self.turn * delta;
+        let phi_rate = self.turn * motion.d_rate;
+        let shift_rate = self.shift * motion.d_rate;
+        let turned = lie::exp_rotation(&(-phi));
+        let t = lie::rotation_tangent(&phi);
+        let (carried, relative) = (turned * w, t * phi_rate);
+        let spin = carried + relative;
+        MovingPoint {
+            linear: (v + w.cross(&place) + shift_rate) * self.mass,
+            angular: self.inertia * spin,
+            place,
+            phi,
+            phi_rate,
+            shift_rate,
+            turned,
+            t,
+            carried,
+            relative,
+            spin,
+        }
+    }
+}
+
+impl MovingPoint {
+    fn rates(
+        &self,
+        point: &MassPoint,
+        motion: &ElementMotion,
+        rate: &ElementMotion,
+    ) -> MomentumRates {
+        let w = lie::angular(&motion.frame);
+        let (v_rate, w_rate) = (lie::linear(&rate.frame), lie::angular(&rate.frame));
+        let t = lie::rotation_tangent_derivative(&self.phi, &self.phi_rate);
+        let spin_rate = self.turned * w_rate + self.t * (point.turn * rate.d_rate)
+            - self.relative.cross(&self.carried)
+            + t * self.phi_rate;
+        let velocity_rate = v_rate
+            + w_rate.cross(&self.place)
+            + point.shift * rate.d_rate
+            + w.cross(&self.shift_rate);
+        MomentumRates {
+            linear: velocity_rate * point.mass,
+            angular: point.inertia * spin_rate,
+            t,
+        }
+    }
+
+    /// What a momentum and an angular momentum of the point are over (V_E, ḋ).
+    fn add_momentum(
+        &self,
+        point: &MassPoint,
+        [linear, angular]: [&Vector3<f64>; 2],
+        out: &mut Momentum,
+    ) {
+        let moment = self.place.cross(linear) + self.turned.tr_mul(angular);
+        out.frame += join(linear, &moment);
+        out.d_rate += point.shift.tr_mul(linear) + point.turn.tr_mul(&self.t.tr_mul(angular));
+    }
+
+    /// What the changing map from (V_E, ḋ) makes of the point's momenta.
+    fn add_turning(&self, point: &MassPoint, rate: &MomentumRates, out: &mut Momentum) {
+        let moment = self.shift_rate.cross(&self.linear)
+            + self.turned.tr_mul(&self.relative.cross(&self.angular));
+        out.frame += join(&Vector3::zeros(), &moment);
+        out.d_rate += point.turn.tr_mul(&rate.t.tr_mul(&self.angular));
+    }
+
+    /// ∂T/∂d of this point for fixed (V_E, ḋ).
+    fn energy_gradient(&self, point: &MassPoint, motion: &ElementMotion) -> Vector6 {
+        let w = lie::angular(&motion.frame);
+        let product = lie::rotation_tangent_product_gradient(
+            &self.phi,
+            &self.t,
+            &self.angular,
+            &self.phi_rate,
+        );
+        let spin = self.t.tr_mul(&self.carried.cross(&self.angular));
+        point.shift.tr_mul(&self.linear.cross(&w)) + point.turn.tr_mul(&(product - spin))
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +401,15 @@ mod tests {
         );
         let found = element.inertia_forces(&d, &v, &a);
         assert!((found - expected).norm() < 1e-12 * expected.norm());
+    }
+
+    #[test]
+    fn kinetic_energy_is_that_of_the_mass() {
+        let (element, d) = deformed();
+        let v = Vector12::from_column_slice(&VELOCITY);
+        let expected = 0.5 * v.dot(&(element.mass_at(&d) * v));
+        let found = element.kinetic_energy(&d, &v);
+        assert!((found / expected - 1.0).abs() < 1e-14);
     }
 
     #[test]

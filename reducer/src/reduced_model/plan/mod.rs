@@ -6,11 +6,13 @@
 //! the sum over the second θ, and so on, so that values and gradients come from one pass over the table.
 //! Columns with much the same terms stand side by side (`columns`), and every such group has its own runs.
 //! Tables that can be written in powers of ξ without loss have their runs from the highest degree down, as
-//! Horner's scheme wants them. Where values suffice, `terms` says how the terms are evaluated.
+//! Horner's scheme wants them. Where values suffice, `terms` says how the terms are evaluated; `moving` does so for
+//! tables with gradients where derivatives in time and one sum of gradients cost less than all of them.
 
 mod columns;
 mod common;
 mod grid;
+mod moving;
 mod powers;
 mod runs;
 mod table;
@@ -18,6 +20,7 @@ mod terms;
 
 pub use common::Common;
 pub use grid::Grid;
+pub use moving::PlanMoving;
 pub use table::PlanTable;
 
 use super::{
@@ -173,6 +176,7 @@ impl Plan {
             true => std::mem::take(&mut model.waves),
             false => Vec::new(),
         };
+        let (prepared, in_pairs) = (purpose != Purpose::Trial, !waves.is_empty());
         let mut table = |output: bool, gradients: bool| {
             let of_table = |c: &Component| c.is_output() == output;
             let used = |c: &Component| of_table(c) && (energies || !c.facts().is_energy);
@@ -194,8 +198,9 @@ impl Plan {
                 constants: &constants,
                 n_rigid: layout.n_rigid,
                 gradients,
-                powers: purpose != Purpose::Trial && waves.is_empty(),
-                in_pairs: !waves.is_empty(),
+                powers: prepared && !in_pairs,
+                moving: prepared && !output,
+                in_pairs,
             };
             build.table(&tables, &mut entries)
         };

@@ -2,6 +2,7 @@
 
 use super::columns::side_by_side;
 use super::common::Common;
+use super::moving::PlanMoving;
 use super::powers::in_powers;
 use super::runs::{Run, n_rows, rows_of, runs_of, shape_degree};
 use super::terms::TermList;
@@ -23,7 +24,7 @@ pub struct PlanTable {
     pub gradients: bool,
     /// Coefficients are those of powers, in falling order.
     pub powers: bool,
-    /// Terms of a group of columns, at most.
+    /// Terms of a group of columns, or of a list, at most.
     pub n_terms: usize,
     /// Groups of columns; 1 without gradients.
     pub groups: usize,
@@ -43,6 +44,8 @@ pub struct PlanTable {
     pub coefficients: Vec<f64>,
     /// The same everywhere.
     pub constants: Vec<f64>,
+    /// With gradients: sums over terms where whole gradients cost more.
+    pub moving: PlanMoving,
 }
 
 /// What a table is made from.
@@ -56,6 +59,8 @@ pub(super) struct Build<'a> {
     pub gradients: bool,
     /// Powers may be taken.
     pub powers: bool,
+    /// Forces need derivatives in time and one sum of gradients.
+    pub moving: bool,
     /// Degrees come in pairs, as cosines and sines do.
     pub in_pairs: bool,
 }
@@ -69,8 +74,7 @@ impl Build<'_> {
         };
         let none = [&empty];
         let tables = if tables.is_empty() { &none } else { tables };
-        let kept = self.kept(tables);
-        let lanes = lanes(kept.len(), self.gradients);
+        let (kept, lanes) = self.kept(tables);
         let columns = kept.len().next_multiple_of(lanes).max(lanes);
         let stored = kept.iter().map(|&c| self.stored[c]).zip(0..);
         let constants = self.constants.iter().map(|c| c.component).zip(columns..);
@@ -100,20 +104,25 @@ impl Build<'_> {
         out
     }
 
-    /// Columns that are needed, in the order of the table.
-    fn kept(&self, tables: &[&Table]) -> Vec<usize> {
+    /// Columns that are needed, in the order of the table, and how many stand side by side.
+    fn kept(&self, tables: &[&Table]) -> (Vec<usize>, usize) {
         let used = |c: &usize| (self.used)(&self.stored[*c]);
         let mut kept: Vec<usize> = (0..self.stored.len()).filter(used).collect();
         if self.gradients {
-            let lanes = lanes(kept.len(), true);
-            return side_by_side(tables, self.stored.len(), kept, lanes);
+            let (n, lanes) = (self.stored.len(), lanes(kept.len(), true));
+            let grouped = side_by_side(tables, n, kept.clone(), lanes);
+            return match is_mostly_zeros(tables, n, &grouped, lanes) {
+                true => (side_by_side(tables, n, kept, 1), 1),
+                false => (grouped, lanes),
+            };
         }
         // Values that the same factor multiplies in the equations stand together, in the order of rows.
         kept.sort_by_key(|&c| {
             let (group, [i, j, k, _]) = self.stored[c].place();
             (group, [j, k, i])
         });
-        kept
+        let lanes = lanes(kept.len(), false);
+        (kept, lanes)
     }
 
     /// Groups of columns with the runs that each needs.
@@ -147,6 +156,9 @@ impl Build<'_> {
         for runs in &shapes {
             out.add_shape(runs);
         }
+        if self.moving {
+            out.move_if_cheaper(&shapes, self.n_rigid, self.in_pairs);
+        }
     }
 
     /// Rows of all columns in the order of the terms.
@@ -162,14 +174,25 @@ impl Build<'_> {
             out.add_rows(&rows, table, self.stored.len(), kept);
         }
         out.common = Common::new(&lists, &out.places).filter(|_| !self.in_pairs);
-        for list in &lists {
-            let first = out.products.len();
-            out.products
-                .extend(list.products.iter().map(|&(a, b)| [a as u32, b as u32]));
-            let numbers = [list.degree, first, out.products.len()];
-            out.lists.push(numbers.map(|v| v as u32));
+        out.add_lists(&lists);
+    }
+}
+
+/// Zeros fill at least half of the groups of columns: a column by itself then takes fewer operations, and no more
+/// of them in vector registers.
+fn is_mostly_zeros(tables: &[&Table], n_columns: usize, order: &[usize], lanes: usize) -> bool {
+    let (mut own, mut filled) = (0, 0);
+    for row in tables
+        .iter()
+        .flat_map(|t| t.coefficients.chunks_exact(n_columns.max(1)))
+    {
+        for group in order.chunks(lanes) {
+            let here = group.iter().filter(|&&c| row[c] != 0.0).count();
+            own += here;
+            filled += if here > 0 { lanes } else { 0 };
         }
     }
+    2 * own <= filled && own > 0
 }
 
 /// A group of columns by itself, with the terms that any of them has; zeros fill it up to `width`.
@@ -212,6 +235,18 @@ impl PlanTable {
         }
     }
 
+    /// Appends lists of terms and their products.
+    pub(super) fn add_lists(&mut self, lists: &[TermList]) {
+        for list in lists {
+            let first = self.products.len();
+            let products = list.products.iter();
+            self.products
+                .extend(products.map(|&(a, b)| [a as u32, b as u32]));
+            let numbers = [list.degree, first, self.products.len()];
+            self.lists.push(numbers.map(|v| v as u32));
+        }
+    }
+
     /// Largest degree of any group of a box.
     pub fn degree(&self, index: usize) -> u32 {
         let shapes = self.places[index * self.groups..(index + 1) * self.groups].iter();
@@ -249,6 +284,7 @@ impl PlanTable {
             products: &self.products,
             coefficients: &self.coefficients,
             constants: &self.constants,
+            moving: self.moving.view(),
         }
     }
 
@@ -265,7 +301,11 @@ impl PlanTable {
 }
 
 /// The place of an order of rows in a list; equal ones are stored once.
-fn place<T: Ord + Clone>(order: T, known: &mut BTreeMap<T, usize>, list: &mut Vec<T>) -> usize {
+pub(super) fn place<T: Ord + Clone>(
+    order: T,
+    known: &mut BTreeMap<T, usize>,
+    list: &mut Vec<T>,
+) -> usize {
     let next = list.len();
     let found = *known.entry(order.clone()).or_insert(next);
     if found == next {
