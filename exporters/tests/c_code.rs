@@ -374,17 +374,37 @@ fn stated_stack_covers_what_the_compiler_uses() {
         let bend = of("motion_bend_slope_at") + of("fill_derivatives");
         let payload = of("add_payload_by_theta") + table("motion").max(bend);
         let column = of("force_by_theta") + payload.max(table("dynamics")).max(of("equations"));
-        let modal = of("force_by_rate") + of("residual") + parameters.max(of("equations"));
+        let written = (of("inertia_by_rates") + of("add_products"))
+            .max(of("damping_matrix") + of("lower_product"));
+        let rates =
+            of("force_by_rates") + (of("residual") + parameters.max(of("equations"))).max(written);
+        let statics = (of("statics") + of("rest")).max(of("nominal") + of("equations"));
+        let modal = of("force_by_modals")
+            + (statics.max(of("inertia_by_modals")))
+                .max(of("add_payload_by_modal") + table("motion"));
         let rows = of("output_rows") + table("motion").max(of("output"));
         let start = of("accelerate")
             + (of("dynamics_at") + of("dynamics_sum")).max(of("residual") + parameters);
-        let deepest = of("linearize") + of("linearize_p") + column.max(modal).max(rows).max(start);
+        let deepest =
+            of("linearize") + of("linearize_p") + column.max(modal).max(rates).max(rows).max(start);
+        let fed = of("feedforward")
+            + of("feedforward_p")
+            + of("bend")
+            + of("factored_stiffness")
+            + modal.max(of("inertia_parts_at"));
         let step =
             of("step") + of("step_p") + of("state_derivative_p") + of("forward_dynamics_p") + start;
-        assert!(of("linearize_p") > 0 && of("dynamics_sum") > 0);
+        for name in [
+            "linearize_p",
+            "dynamics_sum",
+            "force_by_rates",
+            "feedforward_p",
+        ] {
+            assert!(of(name) > 0, "{name}");
+        }
         assert!(
-            deepest.max(step) <= stated,
-            "{}: {deepest} or {step} > {stated}",
+            deepest.max(step).max(fed) <= stated,
+            "{}: {deepest}, {step} or {fed} > {stated}",
             recipe.name
         );
     }

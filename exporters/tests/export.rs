@@ -72,6 +72,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "rust/src/kernel/polynomials.rs",
         "rust/src/kernel/scaling.rs",
         "rust/src/kernel/scratch.rs",
+        "rust/src/kernel/slopes.rs",
         "rust/src/kernel/tangent.rs",
         "rust/src/kernel/trigonometry.rs",
         "rust/src/kernel/values.rs",

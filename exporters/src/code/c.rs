@@ -34,6 +34,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         include_str!("../../templates/c/equations_direct.c.j2"),
     ),
     ("tangent.c", include_str!("../../templates/c/tangent.c.j2")),
+    ("slopes.c", include_str!("../../templates/c/slopes.c.j2")),
     ("motion.c", include_str!("../../templates/c/motion.c.j2")),
     (
         "parameters.c",

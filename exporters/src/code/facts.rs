@@ -105,6 +105,7 @@ pub(super) fn facts(
         .filter(|&k| domain.periodic[k])
         .map(|k| k.to_string())
         .collect();
+    let ends: Vec<String> = plan.factor_ends.iter().map(u8::to_string).collect();
     let places = context! {
         with_gradients => plan.tables().any(|t| t.gradients),
         with_powers => plan.tables().any(|t| t.powers),
@@ -122,6 +123,7 @@ pub(super) fn facts(
         entry_lists => text.entry_lists(plan, |g| is_listed(plan, g)),
         entries => entry_map(plan),
         factor_places => factor_places(plan),
+        factor_ends => ends.join(", "),
         written_out => WRITTEN_OUT,
         any_periodic => domain.periodic.contains(&true),
         any_waves => !plan.waves.is_empty(),
@@ -136,13 +138,17 @@ pub(super) fn facts(
         inequality_coefficients => text.rows(&inequalities, layout.n_rigid)?,
         inequality_bounds => text.rows(&bounds, 6)?,
     };
+    let is_lagrangian = plan.form == Form::Lagrangian;
+    let is_scaled = !plan.list(Group::RateScale).is_empty();
     let sizes = context! {
         s => plan.n_rigid,
         n => plan.n,
         n_outputs => plan.n_outputs,
         n_loaded => plan.n_loaded,
         degrees => plan.degrees(),
-        lagrangian => plan.form == Form::Lagrangian,
+        lagrangian => is_lagrangian,
+        written_slopes => is_lagrangian && !is_scaled,
+        statics => is_lagrangian && (is_scaled || plan.n > plan.n_rigid),
         stiffening => match layout.stiffening {
             Stiffening::None => None,
             Stiffening::Loads => Some("gravity and loads"),
@@ -197,6 +203,7 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
     let continuity = match model.continuity {
         Continuity::Smooth => "smooth".to_owned(),
         Continuity::Continuous => "continuous across boxes".to_owned(),
+        Continuity::Differentiable => "continuous across boxes with all slopes".to_owned(),
         Continuity::Jumps { largest } => {
             format!(
                 "stored values jump by up to {largest:.2e} of their root mean square across boxes"

@@ -9,6 +9,7 @@ use super::number::Load;
 use super::parameters::Parameters;
 use super::scaling::within_range;
 use super::scratch::Scratch;
+use super::slopes::Inertia;
 
 /// Corrections of the modal coordinates, at most.
 pub const ITERATIONS: usize = 12;
@@ -114,13 +115,10 @@ fn factored_stiffness<R: Load<M::Stored>, M: Source>(
     let m = point.source.model();
     let (n, s) = (m.n, m.n_rigid);
     let modal = n - s;
-    let (by, half) = (scratch.take(n), scratch.take(modal * modal));
-    for j in 0..modal {
-        point.by_modal(motion, s + j, by, scratch.again());
-        for i in 0..modal {
-            stiffness[i * modal + j] = by[s + i];
-        }
-    }
+    let (by, half) = (scratch.take(n * modal), scratch.take(modal * modal));
+    let inertia = Inertia::new(point.source, point.f, motion, &mut scratch);
+    point.by_modals(inertia.as_ref(), motion, by, scratch.again());
+    stiffness.copy_from_slice(&by[s * modal..]);
     for i in 0..modal {
         for j in 0..modal {
             let both = stiffness[i * modal + j] + stiffness[j * modal + i];

@@ -17,7 +17,7 @@ use super::scratch::Scratch;
 
 /// Derivatives of all values in time.
 #[inline(always)]
-fn rates<R: Load<M::Stored>, M: Source>(
+pub fn rates<R: Load<M::Stored>, M: Source>(
     source: &M,
     f: &Fields<'_, R>,
     rate: &[R],

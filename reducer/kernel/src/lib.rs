@@ -36,6 +36,7 @@ mod polynomials;
 mod scaling;
 mod scratch;
 mod sensitivity;
+mod slopes;
 mod tangent;
 mod trigonometry;
 mod values;
@@ -85,6 +86,7 @@ pub const SOURCE: &[(&str, &str)] = &[
     ("polynomials.rs", include_str!("polynomials.rs")),
     ("scaling.rs", include_str!("scaling.rs")),
     ("scratch.rs", include_str!("scratch.rs")),
+    ("slopes.rs", include_str!("slopes.rs")),
     ("tangent.rs", include_str!("tangent.rs")),
     ("trigonometry.rs", include_str!("trigonometry.rs")),
     ("values.rs", include_str!("values.rs")),

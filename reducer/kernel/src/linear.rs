@@ -1,13 +1,14 @@
 //! Linear models around a state.
 //!
 //! The equations of motion are polynomials of second degree in the rates, in the modal coordinates and in the
-//! stored functions taken together, so central differences of any width are exact but for rounding. Where rates
-//! are scaled that holds for the rates and for all but inertia forces, whose derivatives are written out.
+//! stored functions taken together, so central differences of any width are exact but for rounding. Derivatives of inertia
+//! forces by rates and modal coordinates are written out, because they take less together than one by one; where rates
+//! are scaled, which makes inertia forces of a higher degree, those by θ and modal coordinates are.
 
 use super::algebra::{settle, solve};
 use super::curvature::{Curvature, along_theta};
 use super::dynamics::accelerate;
-use super::equations::Point;
+use super::equations::{Point, damping_matrix};
 use super::locate::Status;
 use super::model::Source;
 use super::motion::{Output, output, point_jacobian_rate};
@@ -16,6 +17,7 @@ use super::parameters::Parameters;
 use super::polynomials::{DYNAMICS, Fields, MOTION, at, scaled};
 use super::scaling::is_scaled;
 use super::scratch::Scratch;
+use super::slopes::Inertia;
 use super::tangent::{Direction, inertia_tangent};
 
 /// ẋ = A x + B force, y = C x + D force, row-major; x = (η, rate), and y holds position, small rotation and
@@ -47,54 +49,95 @@ fn half_difference<R: Number>(high: &mut [R], low: &[R], width: R) {
 }
 
 impl<R: Load<M::Stored>, M: Source> Point<'_, R, M> {
-    /// Derivative of the force by a rate.
-    fn by_rate(
+    /// Derivatives of the force by all rates, n × n; Coulomb friction apart.
+    fn by_rates(
         &self,
+        inertia: Option<&Inertia<'_, R>>,
         motion: [&[R]; 3],
-        column: usize,
         out: &mut [R],
         mut scratch: Scratch<'_, R>,
     ) {
-        let n = self.source.model().n;
+        let (source, n) = (self.source, self.source.model().n);
         let [eta, rate, accel] = motion;
-        let (moved, low) = (scratch.take(n), scratch.take(n));
-        let (u, extra) = (scratch.take(n * n), self.extra(&mut scratch));
-        moved.copy_from_slice(rate);
-        for (shift, out) in [(R::ONE, &mut *out), (-R::ONE, &mut *low)] {
-            moved[column] = rate[column] + shift;
-            self.residual([eta, moved, accel], u, extra, out, scratch.again());
+        let square = scratch.take(n * n);
+        if let Some(inertia) = inertia {
+            inertia.by_rates(source, out);
+            damping_matrix(source, self.f, square, scratch.again());
+            for (sum, d) in out.iter_mut().zip(&*square) {
+                *sum += *d;
+            }
+        } else {
+            out.fill(R::ZERO);
         }
-        half_difference(out, low, R::ONE);
+        if inertia.is_some() && self.p.is_none() {
+            return;
+        }
+        let (moved, high, low) = (scratch.take(n), scratch.take(n), scratch.take(n));
+        let extra = self.extra(&mut scratch);
+        moved.copy_from_slice(rate);
+        for k in 0..n {
+            for (shift, out) in [(R::ONE, &mut *high), (-R::ONE, &mut *low)] {
+                moved[k] = rate[k] + shift;
+                let motion = [eta, &*moved, accel];
+                if let (Some(_), Some(p)) = (inertia, self.p) {
+                    out.fill(R::ZERO);
+                    extra.fill(R::ZERO);
+                    p.add(source, &self.place, motion, out, extra, scratch.again());
+                } else {
+                    self.residual(motion, square, extra, out, scratch.again());
+                }
+            }
+            moved[k] = rate[k];
+            half_difference(high, low, R::ONE);
+            for (i, by) in high.iter().enumerate() {
+                out[i * n + k] += *by;
+            }
+        }
     }
 
-    /// Derivative of the force by a modal coordinate.
-    pub fn by_modal(
+    /// Derivatives of the force by all modal coordinates, n × their number.
+    pub fn by_modals(
         &self,
+        inertia: Option<&Inertia<'_, R>>,
         motion: [&[R]; 3],
-        column: usize,
         out: &mut [R],
         mut scratch: Scratch<'_, R>,
     ) {
         let (source, m) = (self.source, self.source.model());
         let [eta, rate, accel] = motion;
+        let (n, modal) = (m.n, m.n - m.n_rigid);
         let width = R::of(MODAL_WIDTH);
-        let with_inertia = !is_scaled(source);
-        let (moved, low) = (scratch.take(m.n), scratch.take(m.n));
-        let u = scratch.take(m.n * m.n);
+        match inertia {
+            Some(inertia) => {
+                inertia.by_modals(source, self.f, [rate, accel], out, scratch.again());
+            }
+            None => out.fill(R::ZERO),
+        }
+        let with_inertia = inertia.is_none() && !is_scaled(source);
+        let (moved, high, low) = (scratch.take(n), scratch.take(n), scratch.take(n));
+        let u = scratch.take(n * n);
         moved.copy_from_slice(eta);
-        for (shift, out) in [(width, &mut *out), (-width, &mut *low)] {
-            moved[column] = eta[column] + shift;
-            let motion = [&*moved, rate, accel];
-            self.nominal(motion, with_inertia, u, out, scratch.again());
-        }
-        half_difference(out, low, width);
-        if !with_inertia {
-            let mut rest = scratch.again();
-            let still = Fields::zeros::<M, DYNAMICS>(source, &mut rest);
-            self.add_inertia(motion, Some(column), &still, out, rest);
-        }
-        if let (Some(p), true) = (self.p, m.n_outputs > 0) {
-            p.add_payload_by_modal(source, &self.place, motion, column, out, scratch);
+        for c in 0..modal {
+            let column = m.n_rigid + c;
+            for (shift, out) in [(width, &mut *high), (-width, &mut *low)] {
+                moved[column] = eta[column] + shift;
+                let motion = [&*moved, rate, accel];
+                self.nominal(motion, with_inertia, u, out, scratch.again());
+            }
+            moved[column] = eta[column];
+            half_difference(high, low, width);
+            if is_scaled(source) {
+                let mut rest = scratch.again();
+                let still = Fields::zeros::<M, DYNAMICS>(source, &mut rest);
+                self.add_inertia(motion, Some(column), &still, high, rest);
+            }
+            if let (Some(p), true) = (self.p, m.n_outputs > 0) {
+                let rest = scratch.again();
+                p.add_payload_by_modal(source, &self.place, motion, column, high, rest);
+            }
+            for (i, by) in high.iter().enumerate() {
+                out[i * modal + c] += *by;
+            }
         }
     }
 
@@ -220,17 +263,23 @@ pub fn linearize<R: Load<M::Stored>, M: Source>(
         .dynamics
         .gradients
         .then(|| Curvature::at::<M, DYNAMICS>(source, &point.place, &mut scratch));
-    let by = scratch.take(n);
+    let (by, modal) = (scratch.take(n), n - m.n_rigid);
+    let (by_rates, by_modals) = (scratch.take(n * n), scratch.take(n * modal));
+    let motion = [eta, rate, &*accel];
+    let inertia = Inertia::new(source, f, motion, &mut scratch);
+    point.by_rates(inertia.as_ref(), motion, by_rates, scratch.again());
+    point.by_modals(inertia.as_ref(), motion, by_modals, scratch.again());
     for k in 0..n {
-        let motion = [eta, rate, &*accel];
         out.a[k * 2 * n + n + k] = R::ONE;
         if k < m.n_rigid {
             point.by_theta(curvature.as_ref(), motion, k, by, scratch.again());
         } else {
-            point.by_modal(motion, k, by, scratch.again());
+            let column = by_modals.iter().skip(k - m.n_rigid).step_by(modal);
+            by.iter_mut().zip(column).for_each(|(by, x)| *by = *x);
         }
         set_column(n, u, k, by, out.a);
-        point.by_rate(motion, k, by, scratch.again());
+        let column = by_rates.iter().skip(k).step_by(n);
+        by.iter_mut().zip(column).for_each(|(by, x)| *by = *x);
         if let (Some(p), true) = (p, k < m.n_rigid) {
             by[k] += p.coulomb_slope(k, rate[k]);
         }

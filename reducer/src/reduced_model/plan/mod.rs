@@ -287,7 +287,7 @@ impl Plan {
         let pairs = s * (s + 1) / 2;
         let curvatures: usize = self.tables().map(|t| pairs * t.values()).sum();
         let level = 4 * s * (1 + s + pairs);
-        6 * fields + curvatures + level + 8 * n * n + 40 * n + 12 * s * self.degrees() + 16 * s
+        6 * fields + curvatures + level + 12 * n * n + 40 * n + 12 * s * self.degrees() + 16 * s
     }
 
     /// The model as the kernel wants it.

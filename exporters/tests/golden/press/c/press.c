@@ -134,6 +134,45 @@ static void press_solve(const press_real u[], int n, press_real x[])
     }
 }
 
+/*
+ * Replaces a matrix by its factors L, with a diagonal of ones that is not stored, and R; 0 where a pivot is
+ * not positive. None is exchanged: where the symmetric part is definite, all are positive.
+ */
+static int press_eliminate(press_real a[], int n)
+{
+    for (int j = 0; j < n; ++j) {
+        const press_real pivot = a[(j * n) + j];
+        if (!((pivot > 0.0) && (pivot <= DBL_MAX))) {
+            return 0;
+        }
+        for (int i = j + 1; i < n; ++i) {
+            const press_real part = a[(i * n) + j] / pivot;
+            a[(i * n) + j] = part;
+            for (int k = j + 1; k < n; ++k) {
+                a[(i * n) + k] -= part * a[(j * n) + k];
+            }
+        }
+    }
+    return 1;
+}
+
+/* Solves L R x = b in place. */
+static void press_substitute(const press_real a[], int n, press_real x[])
+{
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < i; ++k) {
+            x[i] -= a[(i * n) + k] * x[k];
+        }
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        press_real value = x[i];
+        for (int k = i + 1; k < n; ++k) {
+            value -= a[(i * n) + k] * x[k];
+        }
+        x[i] = value / a[(i * n) + i];
+    }
+}
+
 /* h_ijk and h_ikj. */
 static void press_set_pair(press_real h[], int i, int j, int k, press_real value)
 {
@@ -599,6 +638,49 @@ static void press_equations(const press_dynamics_fields *f, const press_real eta
         for (int i = 0; i < (PRESS_N * PRESS_N); ++i) {
             u[i] = factor[i];
         }
+    }
+}
+
+/* What does not come from kinetic energy. */
+static void press_rest(const press_dynamics_fields *f, const press_real eta[], const press_real rate[], press_real out[])
+{
+    press_real weight[PRESS_DYNAMICS_VALUES];
+    press_real sum[PRESS_N];
+    press_real strain[PRESS_N];
+    press_real damper[PRESS_N];
+
+    press_clear(weight, PRESS_DYNAMICS_VALUES);
+    press_clear(sum, PRESS_N);
+    /* strain = L^T eta */
+    press_clear(strain, PRESS_N);
+    strain[1] += f->value[4] * eta[1];
+
+    /* L strain, a part of dV/deta, and weights in dV/dtheta of the gradients of L. */
+    sum[1] += f->value[4] * strain[1];
+    weight[4] = eta[1] * strain[1];
+
+    /* damper = B^T rate, where B B^T is a part of D. */
+    press_clear(damper, PRESS_N);
+    damper[1] += f->value[9] * rate[1];
+
+    /* D rate: B damper. */
+    sum[1] += f->value[9] * damper[1];
+
+    /* D rate: entries of D. */
+    sum[0] += f->value[10] * rate[0];
+
+    /* -f, a part of dV/deta, and weights in dV/dtheta of the gradients of f. */
+    sum[1] -= f->value[5];
+    weight[5] = -eta[1];
+
+    /* Weight of the gradient of P. */
+    weight[6] = 1.0;
+
+    for (int c = 0; c < PRESS_DYNAMICS_COLUMNS; ++c) {
+        sum[0] += weight[c] * f->slope[0][c];
+    }
+    for (int i = 0; i < PRESS_N; ++i) {
+        out[i] = sum[i];
     }
 }
 
@@ -1321,6 +1403,28 @@ static int press_begin(const press_params_t *params, const press_real eta[], con
     return status;
 }
 
+/* Accelerations under a force from what the residual without accelerations left in `accel`, `u` and `extra`. */
+static int press_release(const press_params_t *params, int found, const press_real rate[], const press_real force[],
+                     const press_real extra[], press_real u[], press_real accel[])
+{
+    int status = found;
+
+    for (int i = 0; i < PRESS_N; ++i) {
+        accel[i] = force[i] - accel[i];
+    }
+    if (params != NULL) {
+        for (int k = 0; k < PRESS_N_RIGID; ++k) {
+            accel[k] -= press_coulomb(params, k, rate[k]);
+        }
+    }
+    if (press_mass_factor_with(params, extra, u) != 0) {
+        press_solve(u, PRESS_N, accel);
+    } else {
+        status = PRESS_UNDEFINED;
+    }
+    return press_settle(status, accel, PRESS_N);
+}
+
 /* Accelerations, and the factor of the mass matrix for callers that need it again. */
 static int press_accelerate(const press_params_t *params, const press_real eta[], const press_real rate[],
                         const press_real force[], press_place *place, press_dynamics_fields *f, press_real u[],
@@ -1335,20 +1439,7 @@ static int press_accelerate(const press_params_t *params, const press_real eta[]
         press_clear(zero, PRESS_N);
         press_dynamics_at(place, f);
         press_residual(params, place, f, eta, rate, zero, u, extra, accel);
-        for (int i = 0; i < PRESS_N; ++i) {
-            accel[i] = force[i] - accel[i];
-        }
-        if (params != NULL) {
-            for (int k = 0; k < PRESS_N_RIGID; ++k) {
-                accel[k] -= press_coulomb(params, k, rate[k]);
-            }
-        }
-        if (press_mass_factor_with(params, extra, u) != 0) {
-            press_solve(u, PRESS_N, accel);
-        } else {
-            status = PRESS_UNDEFINED;
-        }
-        status = press_settle(status, accel, PRESS_N);
+        status = press_release(params, status, rate, force, extra, u, accel);
     }
     return status;
 }
@@ -1364,15 +1455,23 @@ static void press_clear_coefficients(press_coefficients_t *out)
 }
 
 /*
- * Column of the derivative of the force at fixed accelerations. The equations of motion are
- * polynomials of second degree in the rates, in the modal coordinates and in the stored functions
- * taken together, so central differences of any width are exact but for rounding.
+ * Derivatives of the force at fixed accelerations. The equations of motion are polynomials of second degree in the
+ * rates, in the modal coordinates and in the stored functions taken together, so central differences of any width are
+ * exact but for rounding.
  */
 static void press_half_difference(const press_real high[], const press_real low[], press_real width, press_real out[])
 {
     for (int i = 0; i < PRESS_N; ++i) {
         out[i] = (high[i] - low[i]) / (2.0 * width);
     }
+}
+
+/* Force of the mechanism alone without inertia forces. */
+static void press_statics(const press_params_t *params, const press_dynamics_fields *f, const press_real eta[],
+                      const press_real rate[], press_real out[])
+{
+    press_rest(f, eta, rate, out);
+    (void)params;
 }
 
 /* Force of the mechanism alone. */
@@ -1383,44 +1482,209 @@ static void press_nominal(const press_params_t *params, const press_dynamics_fie
     (void)params;
 }
 
-static void press_force_by_rate(const press_params_t *params, const press_place *place, const press_dynamics_fields *f,
-                            const press_real eta[], const press_real rate[], const press_real accel[], int column,
-                            press_real out[])
+/*
+ * What inertia forces are made of in a state: derivatives of the stored functions in time; U, U'; p = U^T rate
+ * and p'; column k of w is (dU/deta_k)^T rate, column k of s is dM/deta_k rate. */
+typedef struct {
+    press_real along[PRESS_DYNAMICS_VALUES];
+    press_real u[PRESS_N * PRESS_N];
+    press_real du[PRESS_N * PRESS_N];
+    press_real p[PRESS_N];
+    press_real dp[PRESS_N];
+    press_real w[PRESS_N * PRESS_N];
+    press_real s[PRESS_N * PRESS_N];
+} press_inertia_parts;
+
+static void press_inertia_parts_at(const press_dynamics_fields *f, const press_real eta[], const press_real rate[],
+                               const press_real accel[], press_inertia_parts *parts)
+{
+    for (int c = 0; c < PRESS_DYNAMICS_VALUES; ++c) {
+        parts->along[c] = f->slope[0][c] * rate[0];
+    }
+    for (int k = 1; k < PRESS_N_RIGID; ++k) {
+        for (int c = 0; c < PRESS_DYNAMICS_VALUES; ++c) {
+            parts->along[c] += f->slope[k][c] * rate[k];
+        }
+    }
+    press_clear(parts->s, PRESS_N * PRESS_N);
+    press_clear(parts->u, PRESS_N * PRESS_N);
+    press_clear(parts->du, PRESS_N * PRESS_N);
+    press_clear(parts->p, PRESS_N);
+    press_clear(parts->dp, PRESS_N);
+    press_clear(parts->w, PRESS_N * PRESS_N);
+    for (int e = 0; e < 3; ++e) {
+        const press_entry *x = &press_mass_factor[e];
+
+        parts->u[(x->i * PRESS_N) + x->j] = f->value[x->value];
+        parts->du[(x->i * PRESS_N) + x->j] = parts->along[x->value];
+    }
+    for (int e = 0; e < 2; ++e) {
+        const press_entry *x = &press_mass_slope[e];
+        const int at = (x->i * PRESS_N) + x->j;
+
+        parts->u[at] += f->value[x->value] * eta[x->k];
+        parts->du[at] += (parts->along[x->value] * eta[x->k]) + (f->value[x->value] * rate[x->k]);
+    }
+    for (int i = 0; i < PRESS_N; ++i) {
+        for (int j = i; j < (int)press_factor_ends[i]; ++j) {
+            const int at = (i * PRESS_N) + j;
+
+            parts->p[j] += parts->u[at] * rate[i];
+            parts->dp[j] += (parts->du[at] * rate[i]) + (parts->u[at] * accel[i]);
+        }
+    }
+    for (int e = 0; e < 3; ++e) {
+        const press_entry *x = &press_mass_factor[e];
+
+        for (int k = 0; k < PRESS_N_RIGID; ++k) {
+            parts->s[(x->i * PRESS_N) + k] += f->slope[k][x->value] * parts->p[x->j];
+            parts->w[(x->j * PRESS_N) + k] += f->slope[k][x->value] * rate[x->i];
+        }
+    }
+    for (int e = 0; e < 2; ++e) {
+        const press_entry *x = &press_mass_slope[e];
+
+        for (int k = 0; k < PRESS_N_RIGID; ++k) {
+            const press_real slope = f->slope[k][x->value] * eta[x->k];
+
+            parts->s[(x->i * PRESS_N) + k] += slope * parts->p[x->j];
+            parts->w[(x->j * PRESS_N) + k] += slope * rate[x->i];
+        }
+        parts->s[(x->i * PRESS_N) + x->k] += f->value[x->value] * parts->p[x->j];
+        parts->w[(x->j * PRESS_N) + x->k] += f->value[x->value] * rate[x->i];
+    }
+    for (int i = 0; i < PRESS_N; ++i) {
+        for (int j = i; j < (int)press_factor_ends[i]; ++j) {
+            const press_real u = parts->u[(i * PRESS_N) + j];
+
+            for (int k = 0; k < PRESS_N; ++k) {
+                parts->s[(i * PRESS_N) + k] += u * parts->w[(j * PRESS_N) + k];
+            }
+        }
+    }
+}
+
+/* Derivatives of inertia forces by all rates, N x N: M' + s - s^T. */
+static void press_inertia_by_rates(const press_inertia_parts *parts, press_real by[])
+{
+    press_clear(by, PRESS_N * PRESS_N);
+    press_add_products(parts->du, parts->u, by);
+    for (int i = 0; i < PRESS_N; ++i) {
+        for (int k = 0; k < PRESS_N; ++k) {
+            by[(i * PRESS_N) + k] += parts->s[(i * PRESS_N) + k] - parts->s[(k * PRESS_N) + i];
+        }
+    }
+}
+
+/* The same by all modal coordinates, N x N_MODAL. */
+static void press_inertia_by_modals(const press_inertia_parts *parts, const press_dynamics_fields *f, const press_real rate[],
+                                const press_real accel[], press_real by[])
+{
+    /* Column d is the derivative of p' by the modal coordinate d. */
+    press_real q[PRESS_N * PRESS_N_MODAL];
+
+    press_clear(by, PRESS_N * PRESS_N_MODAL);
+    press_clear(q, PRESS_N * PRESS_N_MODAL);
+    for (int e = 0; e < 2; ++e) {
+        const press_entry *x = &press_mass_slope[e];
+        const press_real value = f->value[x->value];
+        const press_real along = parts->along[x->value];
+        const press_real product = rate[x->i] * parts->p[x->j];
+        const int c = x->k - PRESS_N_RIGID;
+
+        by[(x->i * PRESS_N_MODAL) + c] += (along * parts->p[x->j]) + (value * parts->dp[x->j]);
+        q[(x->j * PRESS_N_MODAL) + c] += (value * accel[x->i]) + (along * rate[x->i]);
+        for (int k = 0; k < PRESS_N_RIGID; ++k) {
+            by[(k * PRESS_N_MODAL) + c] -= f->slope[k][x->value] * product;
+        }
+    }
+    for (int i = 0; i < PRESS_N; ++i) {
+        for (int j = i; j < (int)press_factor_ends[i]; ++j) {
+            const press_real u = parts->u[(i * PRESS_N) + j];
+            const press_real du = parts->du[(i * PRESS_N) + j];
+
+            for (int c = 0; c < PRESS_N_MODAL; ++c) {
+                by[(i * PRESS_N_MODAL) + c] += (du * parts->w[(j * PRESS_N) + PRESS_N_RIGID + c])
+                                         + (u * q[(j * PRESS_N_MODAL) + c]);
+            }
+        }
+    }
+    for (int j = 0; j < PRESS_N; ++j) {
+        for (int i = 0; i < PRESS_N; ++i) {
+            for (int c = 0; c < PRESS_N_MODAL; ++c) {
+                by[(i * PRESS_N_MODAL) + c] -= parts->w[(j * PRESS_N) + i] * parts->w[(j * PRESS_N) + PRESS_N_RIGID + c];
+            }
+        }
+    }
+}
+
+/* Derivatives of the force by all rates, N x N; Coulomb friction apart. */
+static void press_force_by_rates(const press_params_t *params, const press_place *place, const press_dynamics_fields *f,
+                             const press_inertia_parts *parts, const press_real eta[], const press_real rate[], const press_real accel[],
+                             press_real by[])
 {
     press_real moved[PRESS_N];
     press_real high[PRESS_N];
     press_real low[PRESS_N];
     press_real extra[PRESS_N * PRESS_N];
+    press_real damping[PRESS_N * PRESS_N];
 
-    for (int i = 0; i < PRESS_N; ++i) {
-        moved[i] = rate[i];
+    press_inertia_by_rates(parts, by);
+    press_damping_matrix(f, damping);
+    for (int i = 0; i < (PRESS_N * PRESS_N); ++i) {
+        by[i] += damping[i];
     }
-    moved[column] = rate[column] + 1.0;
-    press_residual(params, place, f, eta, moved, accel, NULL, extra, high);
-    moved[column] = rate[column] - 1.0;
-    press_residual(params, place, f, eta, moved, accel, NULL, extra, low);
-    press_half_difference(high, low, 1.0, out);
+    if (params != NULL) {
+        for (int i = 0; i < PRESS_N; ++i) {
+            moved[i] = rate[i];
+        }
+        for (int k = 0; k < PRESS_N; ++k) {
+            moved[k] = rate[k] + 1.0;
+            press_clear(high, PRESS_N);
+            press_clear(extra, PRESS_N * PRESS_N);
+            press_add_parameters(params, place, eta, moved, accel, high, extra);
+            moved[k] = rate[k] - 1.0;
+            press_clear(low, PRESS_N);
+            press_clear(extra, PRESS_N * PRESS_N);
+            press_add_parameters(params, place, eta, moved, accel, low, extra);
+            moved[k] = rate[k];
+            press_half_difference(high, low, 1.0, high);
+            for (int i = 0; i < PRESS_N; ++i) {
+                by[(i * PRESS_N) + k] += high[i];
+            }
+        }
+    }
 }
 
-static void press_force_by_modal(const press_params_t *params, const press_place *place,
-                             const press_dynamics_fields *f, const press_real eta[], const press_real rate[],
-                             const press_real accel[], int column, press_real out[])
+/* Derivatives of the force by all modal coordinates, N x N_MODAL. */
+static void press_force_by_modals(const press_params_t *params, const press_place *place, const press_dynamics_fields *f,
+                              const press_inertia_parts *parts, const press_real eta[], const press_real rate[], const press_real accel[],
+                              press_real by[])
 {
     const press_real width = 0.015625;
     press_real moved[PRESS_N];
     press_real high[PRESS_N];
     press_real low[PRESS_N];
 
+    press_inertia_by_modals(parts, f, rate, accel, by);
     for (int i = 0; i < PRESS_N; ++i) {
         moved[i] = eta[i];
     }
-    moved[column] = eta[column] + width;
-    press_nominal(params, f, moved, rate, accel, high);
-    moved[column] = eta[column] - width;
-    press_nominal(params, f, moved, rate, accel, low);
-    press_half_difference(high, low, width, out);
-    if (params != NULL) {
-        press_add_payload_by_modal(params, place, eta, rate, accel, column, out);
+    for (int c = 0; c < PRESS_N_MODAL; ++c) {
+        const int column = PRESS_N_RIGID + c;
+
+        moved[column] = eta[column] + width;
+        press_statics(params, f, moved, rate, high);
+        moved[column] = eta[column] - width;
+        press_statics(params, f, moved, rate, low);
+        moved[column] = eta[column];
+        press_half_difference(high, low, width, high);
+        if (params != NULL) {
+            press_add_payload_by_modal(params, place, eta, rate, accel, column, high);
+        }
+        for (int i = 0; i < PRESS_N; ++i) {
+            by[(i * PRESS_N_MODAL) + c] += high[i];
+        }
     }
 }
 
@@ -1512,6 +1776,9 @@ int press_linearize_p(const press_params_t *params, const press_real eta[], cons
     press_real u[PRESS_N * PRESS_N];
     press_real accel[PRESS_N];
     press_real by[PRESS_N];
+    press_real by_rates[PRESS_N * PRESS_N];
+    press_real by_modals[PRESS_N * PRESS_N_MODAL];
+    press_inertia_parts parts;
     press_real second[PRESS_DYNAMICS_CURVATURES];
     int status = press_accelerate(params, eta, rate, force, &place, &f, u, accel);
 
@@ -1523,16 +1790,23 @@ int press_linearize_p(const press_params_t *params, const press_real eta[], cons
         return status;
     }
     press_dynamics_bend_at(&place, second);
+    press_inertia_parts_at(&f, eta, rate, accel, &parts);
+    press_force_by_rates(params, &place, &f, &parts, eta, rate, accel, by_rates);
+    press_force_by_modals(params, &place, &f, &parts, eta, rate, accel, by_modals);
     for (int k = 0; k < PRESS_N; ++k) {
         A[(k * 2 * PRESS_N) + PRESS_N + k] = 1.0;
         if (k < PRESS_N_RIGID) {
             press_force_by_theta(params, &place, &f, second, eta, rate, accel, k, by);
         }
         else {
-            press_force_by_modal(params, &place, &f, eta, rate, accel, k, by);
+            for (int i = 0; i < PRESS_N; ++i) {
+                by[i] = by_modals[(i * PRESS_N_MODAL) + (k - PRESS_N_RIGID)];
+            }
         }
         press_set_column(u, k, by, A);
-        press_force_by_rate(params, &place, &f, eta, rate, accel, k, by);
+        for (int i = 0; i < PRESS_N; ++i) {
+            by[i] = by_rates[(i * PRESS_N) + k];
+        }
         if ((params != NULL) && (k < PRESS_N_RIGID)) {
             by[k] += press_coulomb_slope(params, k, rate[k]);
         }
@@ -1552,6 +1826,119 @@ int press_linearize_p(const press_params_t *params, const press_real eta[], cons
         press_clear(A, 4 * PRESS_N * PRESS_N);
         press_clear(B, 2 * PRESS_N * PRESS_N);
         press_clear(C, PRESS_N_Y * 2 * PRESS_N);
+    }
+    return status;
+}
+
+/*
+ * Factors of the derivative of modal rows by modal coordinates; 0 where its symmetric part is not definite,
+ * so that no deflection follows the motion. It is not symmetric where theta is accelerated.
+ */
+static int press_factored_stiffness(const press_params_t *params, const press_place *place,
+                                const press_dynamics_fields *f, const press_real eta[], const press_real rate[],
+                                const press_real accel[], press_real stiffness[])
+{
+    press_real by[PRESS_N * PRESS_N_MODAL];
+    press_real half[PRESS_N_MODAL * PRESS_N_MODAL];
+    press_inertia_parts parts;
+
+    press_inertia_parts_at(f, eta, rate, accel, &parts);
+    press_force_by_modals(params, place, f, &parts, eta, rate, accel, by);
+    for (int i = 0; i < (PRESS_N_MODAL * PRESS_N_MODAL); ++i) {
+        stiffness[i] = by[(PRESS_N_RIGID * PRESS_N_MODAL) + i];
+    }
+    for (int i = 0; i < PRESS_N_MODAL; ++i) {
+        for (int j = 0; j < PRESS_N_MODAL; ++j) {
+            half[(i * PRESS_N_MODAL) + j] = 0.5 * (stiffness[(i * PRESS_N_MODAL) + j]
+                                                + stiffness[(j * PRESS_N_MODAL) + i]);
+        }
+    }
+    return ((press_factor(half, PRESS_N_MODAL) != 0) && (press_eliminate(stiffness, PRESS_N_MODAL) != 0)) ? 1 : 0;
+}
+
+/*
+ * Modal rows without modal rates by corrections with their derivative, the stiffness that loads, rates and
+ * accelerations leave; 0 where it is not definite or corrections do not settle. `first` and `last` are twice
+ * the energy of corrections; each shrinks the rest by about what the deflection changes the stiffness.
+ */
+static int press_bend(const press_params_t *params, const press_place *place, const press_dynamics_fields *f, press_real eta[],
+                  const press_real rate[], const press_real accel[])
+{
+    press_real out[PRESS_N];
+    press_real extra[PRESS_N * PRESS_N];
+    press_real stiffness[PRESS_N_MODAL * PRESS_N_MODAL];
+    press_real rows[PRESS_N_MODAL];
+    press_real first = 0.0;
+    press_real last = 0.0;
+    int definite = press_factored_stiffness(params, place, f, eta, rate, accel, stiffness);
+    int going = definite;
+
+    for (int iteration = 0; (iteration < PRESS_FEEDFORWARD_ITERATIONS) && (going != 0); ++iteration) {
+        press_residual(params, place, f, eta, rate, accel, NULL, extra, out);
+        for (int i = 0; i < PRESS_N_MODAL; ++i) {
+            rows[i] = out[PRESS_N_RIGID + i];
+        }
+        press_substitute(stiffness, PRESS_N_MODAL, &out[PRESS_N_RIGID]);
+        last = 0.0;
+        for (int i = 0; i < PRESS_N_MODAL; ++i) {
+            last += rows[i] * out[PRESS_N_RIGID + i];
+            eta[PRESS_N_RIGID + i] -= out[PRESS_N_RIGID + i];
+        }
+        if (iteration == 0) {
+            first = last;
+        }
+        if (last <= (1e-26 * first)) {
+            going = 0;
+        }
+        if ((going != 0) && (iteration == (2 - 1))) {
+            definite = press_factored_stiffness(params, place, f, eta, rate, accel, stiffness);
+            going = definite;
+        }
+    }
+    return ((definite != 0) && (last <= (1e-12 * first))) ? 1 : 0;
+}
+
+int press_feedforward_p(const press_params_t *params, const press_real theta[], const press_real rate[],
+                    const press_real accel[], press_real force[], press_real modal[])
+{
+    press_place place;
+    press_dynamics_fields f;
+    press_real eta[PRESS_N];
+    press_real eta_rate[PRESS_N];
+    press_real eta_accel[PRESS_N];
+    press_real out[PRESS_N];
+    press_real extra[PRESS_N * PRESS_N];
+    int status;
+
+    press_clear(eta, PRESS_N);
+    press_clear(eta_rate, PRESS_N);
+    press_clear(eta_accel, PRESS_N);
+    for (int k = 0; k < PRESS_N_RIGID; ++k) {
+        eta[k] = theta[k];
+        eta_rate[k] = rate[k];
+        eta_accel[k] = accel[k];
+    }
+    status = press_begin(params, eta, eta_rate, eta_accel, &place);
+    press_clear(out, PRESS_N);
+    if (status < PRESS_UNDEFINED) {
+        press_dynamics_at(&place, &f);
+        if (press_bend(params, &place, &f, eta, eta_rate, eta_accel) == 0) {
+            status = PRESS_UNDEFINED;
+        }
+        press_residual(params, &place, &f, eta, eta_rate, eta_accel, NULL, extra, out);
+        if (params != NULL) {
+            for (int k = 0; k < PRESS_N_RIGID; ++k) {
+                out[k] += press_coulomb(params, k, rate[k]);
+            }
+        }
+    }
+    status = press_settle(status, out, PRESS_N);
+    status = press_settle(status, eta, PRESS_N);
+    for (int k = 0; k < PRESS_N_RIGID; ++k) {
+        force[k] = (status < PRESS_UNDEFINED) ? out[k] : 0.0;
+    }
+    for (int i = 0; i < PRESS_N_MODAL; ++i) {
+        modal[i] = eta[PRESS_N_RIGID + i];
     }
     return status;
 }
@@ -1639,8 +2026,8 @@ int press_forward_dynamics_p(const press_params_t *params, const press_real eta[
                          const press_real force[], press_real accel[])
 {
     press_place place;
-    press_dynamics_fields f;
     press_real u[PRESS_N * PRESS_N];
+    press_dynamics_fields f;
 
     return press_accelerate(params, eta, rate, force, &place, &f, u, accel);
 }
@@ -1683,89 +2070,6 @@ int press_state_derivative_p(const press_params_t *params, const press_real x[],
 
     for (int i = 0; i < PRESS_N; ++i) {
         dx[i] = (status < PRESS_UNDEFINED) ? x[PRESS_N + i] : 0.0;
-    }
-    return status;
-}
-
-int press_feedforward_p(const press_params_t *params, const press_real theta[], const press_real rate[],
-                    const press_real accel[], press_real force[], press_real modal[])
-{
-    press_place place;
-    press_dynamics_fields f;
-    press_real eta[PRESS_N];
-    press_real eta_rate[PRESS_N];
-    press_real eta_accel[PRESS_N];
-    press_real out[PRESS_N];
-    press_real extra[PRESS_N * PRESS_N];
-    press_real full[PRESS_N * PRESS_N];
-    press_real stiffness[PRESS_N_MODAL * PRESS_N_MODAL];
-    press_real rows[PRESS_N_MODAL];
-    press_real first = 0.0;
-    press_real last = 0.0;
-    int converged = 0;
-    int status;
-
-    press_clear(eta, PRESS_N);
-    press_clear(eta_rate, PRESS_N);
-    press_clear(eta_accel, PRESS_N);
-    for (int k = 0; k < PRESS_N_RIGID; ++k) {
-        eta[k] = theta[k];
-        eta_rate[k] = rate[k];
-        eta_accel[k] = accel[k];
-    }
-    status = press_begin(params, eta, eta_rate, eta_accel, &place);
-    press_clear(out, PRESS_N);
-    if (status < PRESS_UNDEFINED) {
-        press_dynamics_at(&place, &f);
-        press_stiffness_matrix(&f, full);
-        for (int i = 0; i < PRESS_N_MODAL; ++i) {
-            for (int j = 0; j < PRESS_N_MODAL; ++j) {
-                stiffness[(i * PRESS_N_MODAL) + j] = full[((PRESS_N_RIGID + i) * PRESS_N) + PRESS_N_RIGID + j];
-            }
-        }
-        if (press_factor(stiffness, PRESS_N_MODAL) == 0) {
-            status = PRESS_UNDEFINED;
-        }
-    }
-    if (status < PRESS_UNDEFINED) {
-        /*
-         * Modal rows without modal rates, K eta = -r(eta), by corrections with K alone. `first` and `last` are
-         * twice the elastic energy of corrections; what is left shrinks by about (rate / lowest natural
-         * frequency)^2 each time.
-         */
-        for (int iteration = 0; (iteration < PRESS_FEEDFORWARD_ITERATIONS) && !converged; ++iteration) {
-            press_residual(params, &place, &f, eta, eta_rate, eta_accel, NULL, extra, out);
-            for (int i = 0; i < PRESS_N_MODAL; ++i) {
-                rows[i] = out[PRESS_N_RIGID + i];
-            }
-            press_solve(stiffness, PRESS_N_MODAL, &out[PRESS_N_RIGID]);
-            last = 0.0;
-            for (int i = 0; i < PRESS_N_MODAL; ++i) {
-                last += rows[i] * out[PRESS_N_RIGID + i];
-                eta[PRESS_N_RIGID + i] -= out[PRESS_N_RIGID + i];
-            }
-            if (iteration == 0) {
-                first = last;
-            }
-            converged = last <= (1e-26 * first);
-        }
-        if (!(last <= (1e-12 * first))) {
-            status = PRESS_UNDEFINED;
-        }
-        press_residual(params, &place, &f, eta, eta_rate, eta_accel, NULL, extra, out);
-        if (params != NULL) {
-            for (int k = 0; k < PRESS_N_RIGID; ++k) {
-                out[k] += press_coulomb(params, k, rate[k]);
-            }
-        }
-    }
-    status = press_settle(status, out, PRESS_N);
-    status = press_settle(status, eta, PRESS_N);
-    for (int k = 0; k < PRESS_N_RIGID; ++k) {
-        force[k] = (status < PRESS_UNDEFINED) ? out[k] : 0.0;
-    }
-    for (int i = 0; i < PRESS_N_MODAL; ++i) {
-        modal[i] = eta[PRESS_N_RIGID + i];
     }
     return status;
 }

@@ -19,7 +19,7 @@
  *   position of tip0: mean 1.000 mm, largest 125.0 mm at [0.2500]
  *
  * Constant data       904 bytes
- * Worst-case stack    4672 bytes (estimate for 64-bit pointers, any function)
+ * Worst-case stack    5120 bytes (estimate for 64-bit pointers, any function)
  * Largest stable step 1.299e-1 s (fastest eigenvalue found 1.8192e1 1/s, a search of 147 configurations);
  *                     smaller with friction or masses in the parameters of a call
  *
@@ -31,8 +31,8 @@
  *   forward_dynamics               115             90              345            299
  *   outputs                        337            264              337            272
  *   state_derivative               115             90              345            299
- *   linearize                     1153            880             2917           2347
- *   feedforward                    823            560             3684           3052
+ *   linearize                      925            764             2697           2243
+ *   feedforward                   1014            736             4316           3616
  *   step                           502            401             1422           1237
  *
  * Equations of motion: M accel + h[rate, rate] + D rate + dV/deta = force, where eta holds the
@@ -176,8 +176,8 @@ int press_linearize_p(const press_params_t *params,
 
 /* Actuator forces (N_RIGID) along a motion of theta, and the modal coordinates (N_MODAL) that follow
    it quasi-statically: the modal rows of the equations hold without modal rates, to 1e-6 of the
-   deflection (1e-4 in single precision), or the status is 2, as it may be where rates come near the
-   lowest natural frequency. */
+   deflection (1e-4 in single precision), or the status is 2, as it is where motion and loads take away
+   the stiffness. */
 int press_feedforward(const press_real theta[], const press_real rate[], const press_real accel[],
     press_real force[], press_real modal[]);
 int press_feedforward_p(const press_params_t *params,

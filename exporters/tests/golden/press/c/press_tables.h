@@ -191,4 +191,7 @@ PRESS_TABLE press_entry press_amplitude[4] = {
     { 9, 5, 1, 0, 0 }
 };
 
+/* Of every row of the factor of the mass matrix: where its columns that may differ from zero end. */
+PRESS_TABLE unsigned char press_factor_ends[PRESS_N] = { 2, 2 };
+
 #endif

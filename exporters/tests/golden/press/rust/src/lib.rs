@@ -40,8 +40,8 @@
 //! forward_dynamics               115             90              345            299
 //! outputs                        337            264              337            272
 //! state_derivative               115             90              345            299
-//! linearize                     1153            880             2917           2347
-//! feedforward                    823            560             3684           3052
+//! linearize                      925            764             2697           2243
+//! feedforward                   1014            736             4316           3616
 //! step                           502            401             1422           1237
 //! ```
 //!

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: 0BSD
 //! The model's numbers.
 
-use crate::kernel::{Entry, Finder, Form, Held, Model, Source, Table};
+use crate::kernel::{Entry, Finder, Form, Held, Model, Moving, Source, Table};
 use crate::Real;
 
 /// The model; the compiler knows all of it.
@@ -22,16 +22,16 @@ pub mod memory {
     pub const FORWARD_DYNAMICS: usize = 50;
     pub const OUTPUTS: usize = 27;
     pub const STATE_DERIVATIVE: usize = 50;
-    pub const LINEARIZE: usize = 131;
-    pub const FEEDFORWARD: usize = 62;
+    pub const LINEARIZE: usize = 168;
+    pub const FEEDFORWARD: usize = 94;
     pub const STEP: usize = 62;
     pub const COEFFICIENTS_P: usize = 120;
     pub const INVERSE_DYNAMICS_P: usize = 120;
     pub const FORWARD_DYNAMICS_P: usize = 122;
     pub const OUTPUTS_P: usize = 27;
     pub const STATE_DERIVATIVE_P: usize = 122;
-    pub const LINEARIZE_P: usize = 214;
-    pub const FEEDFORWARD_P: usize = 134;
+    pub const LINEARIZE_P: usize = 251;
+    pub const FEEDFORWARD_P: usize = 174;
     pub const STEP_P: usize = 134;
 }
 
@@ -63,6 +63,7 @@ static MODEL: Model<'static, Real> = Model {
         products: &DYNAMICS_PRODUCTS,
         coefficients: &DYNAMICS_COEFFICIENTS,
         constants: &DYNAMICS_CONSTANTS,
+        moving: Moving { lists: &DYNAMICS_MOVING_LISTS, rows: &DYNAMICS_MOVING_ROWS, terms: &DYNAMICS_MOVING_TERMS },
     },
     motion: Table {
         columns: 12,
@@ -79,6 +80,7 @@ static MODEL: Model<'static, Real> = Model {
         products: &MOTION_PRODUCTS,
         coefficients: &MOTION_COEFFICIENTS,
         constants: &MOTION_CONSTANTS,
+        moving: Moving { lists: &MOTION_MOVING_LISTS, rows: &MOTION_MOVING_ROWS, terms: &MOTION_MOVING_TERMS },
     },
     degrees: 4,
     entries: [
@@ -156,6 +158,15 @@ static DYNAMICS_LISTS: [[u32; 3]; 0] = [
 static DYNAMICS_PRODUCTS: [[u32; 2]; 0] = [
 
 ];
+static DYNAMICS_MOVING_LISTS: [u32; 0] = [
+
+];
+static DYNAMICS_MOVING_ROWS: [[u32; 2]; 0] = [
+
+];
+static DYNAMICS_MOVING_TERMS: [u16; 0] = [
+
+];
 static DYNAMICS_CONSTANTS: [Real; 3] = [
     0.3, 0.7, 0.25
 ];
@@ -181,6 +192,15 @@ static MOTION_LISTS: [[u32; 3]; 0] = [
 
 ];
 static MOTION_PRODUCTS: [[u32; 2]; 0] = [
+
+];
+static MOTION_MOVING_LISTS: [u32; 0] = [
+
+];
+static MOTION_MOVING_ROWS: [[u32; 2]; 0] = [
+
+];
+static MOTION_MOVING_TERMS: [u16; 0] = [
 
 ];
 static MOTION_CONSTANTS: [Real; 1] = [
