@@ -248,12 +248,18 @@ impl System<'_> {
         }
     }
 
-    /// Lets limited integrals rest at a limit or leave it.
+    /// Lets limited integrals rest at a limit or leave it; what reaches one may have to leave it at once.
     pub(super) fn switch_blocks(&self, time: f64, state: &mut [f64]) {
-        if let (Some(run), Some(mut at)) = (&self.blocks, self.running(time, state)) {
-            run.switch(&mut at);
+        for _ in 0..2 {
+            let (Some(run), Some(mut at)) = (&self.blocks, self.running(time, state)) else {
+                return;
+            };
+            let changed = run.switch(&mut at);
             let first = self.first_block_state();
             state[first..first + at.x.len()].copy_from_slice(&at.x);
+            if !changed {
+                return;
+            }
         }
     }
 }

@@ -109,6 +109,8 @@ pub(super) fn run(
             check_blocks(system, end, &state)?;
         }
         system.kick(end, settings.duration, &mut state);
+        // What rests at a limit leaves it where samples or inputs have turned.
+        system.switch_blocks(end, &mut state);
     }
     report.reached = settings.duration;
     Ok(report)
