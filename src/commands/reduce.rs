@@ -474,6 +474,7 @@ fn as_text(
     let continuity = match summary.continuity {
         Continuity::Smooth => "smooth (one box)".to_owned(),
         Continuity::Continuous => "continuous across boxes".to_owned(),
+        Continuity::Differentiable => "continuous across boxes with all slopes".to_owned(),
         Continuity::Jumps { largest } => format!("jumps of up to {:.2e} between boxes", largest),
     };
     let _ = writeln!(

@@ -137,27 +137,30 @@ fn fmus_of_other_mechanisms_follow_the_command_line() {
 fn fmus_refuse_hostile_calls() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let case = &CASES[0];
-    case.model(folder);
     let program = std::fs::canonicalize("tests/interfaces/hostile.c").unwrap();
-    for compiler in sanitizing_compilers() {
-        for (fmi, interface) in [("2", "forces"), ("3", "motion")] {
-            case.export(folder, [fmi, interface], "x.fmu");
-            let files = folder.join(format!("{compiler}_{fmi}_{interface}"));
-            unpack(&folder.join("x.fmu"), &files);
-            let built = files.join("hostile");
-            let flags = "-std=c99 -Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all";
-            let mut compile = Command::new(compiler);
-            compile
-                .args(flags.split(' '))
-                .arg(format!("-DTEST_FMI{fmi}"))
-                .arg("-I")
-                .arg(files.join("sources"))
-                .arg(&program)
-                .args(["-lm", "-o"])
-                .arg(&built);
-            run(&mut compile);
-            run(&mut Command::new(&built));
+    for case in [&CASES[0], &CASES[2]] {
+        let folder = &folder.join(case.name);
+        std::fs::create_dir(folder).unwrap();
+        case.model(folder);
+        for compiler in sanitizing_compilers() {
+            for (fmi, interface) in [("2", "forces"), ("3", "motion")] {
+                case.export(folder, [fmi, interface], "x.fmu");
+                let files = folder.join(format!("{compiler}_{fmi}_{interface}"));
+                unpack(&folder.join("x.fmu"), &files);
+                let built = files.join("hostile");
+                let flags = "-std=c99 -Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all";
+                let mut compile = Command::new(compiler);
+                compile
+                    .args(flags.split(' '))
+                    .arg(format!("-DTEST_FMI{fmi}"))
+                    .arg("-I")
+                    .arg(files.join("sources"))
+                    .arg(&program)
+                    .args(["-lm", "-o"])
+                    .arg(&built);
+                run(&mut compile);
+                run(&mut Command::new(&built));
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ fn orthoglide_beats_the_thesis() {
 fn models_are_compact() {
     for (name, most) in [
         ("orthoglide", 740.0),
-        ("four_bar", 3800.0),
+        ("four_bar", 4300.0),
         ("ralf", 380.0),
         ("hexapod", 20_000.0),
     ] {
@@ -59,7 +59,7 @@ fn models_are_compact() {
 /// takes little where no singularity is near.
 #[test]
 fn largest_errors_are_bounded_by_default() {
-    for (name, bound, most) in [("four_bar", 0.05, 4000.0), ("ralf", 0.01, 400.0)] {
+    for (name, bound, most) in [("four_bar", 0.05, 4400.0), ("ralf", 0.01, 400.0)] {
         let folder = tempfile::tempdir().expect("a folder");
         let (summary, code) = pipeline(&data(&format!("{name}.toml")), folder.path());
         assert_eq!(code, 0, "{name}");

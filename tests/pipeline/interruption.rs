@@ -121,7 +121,7 @@ fn killed_runs_resume_to_the_same_bytes() {
         return;
     }
     for mechanism in ["four_bar_rigid", "four_bar", "orthoglide", "elbow"] {
-        kill(&format!("{mechanism}.toml"), wanted.unwrap_or(15));
+        kill(&format!("{mechanism}.toml"), wanted.unwrap_or(50));
     }
 }
 

@@ -505,6 +505,7 @@ fn read_provenance(r: &mut Reader, s: usize) -> Read<(Continuity, Provenance)> {
     let continuity = match (class.as_str(), jump.as_slice()) {
         ("smooth", []) => Continuity::Smooth,
         ("continuous", []) => Continuity::Continuous,
+        ("differentiable", []) => Continuity::Differentiable,
         ("jumps", &[largest]) => Continuity::Jumps { largest },
         _ => return Err(refuse("provenance/continuity", format!("`{class}`"))),
     };

@@ -340,6 +340,7 @@ fn write_provenance(w: &mut Writer, model: &ReducedModel) {
     let (class, jump) = match model.continuity {
         Continuity::Smooth => ("smooth", vec![]),
         Continuity::Continuous => ("continuous", vec![]),
+        Continuity::Differentiable => ("differentiable", vec![]),
         Continuity::Jumps { largest } => ("jumps", vec![largest]),
     };
     w.text("provenance/tool", vec![p.tool.clone()]);

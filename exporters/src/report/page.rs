@@ -188,6 +188,7 @@ fn facts(model: &ReducedModel) -> Result<Value, WriteError> {
         continuity => match model.continuity {
             Continuity::Smooth => "smooth (one box)".to_owned(),
             Continuity::Continuous => "continuous across boxes".to_owned(),
+            Continuity::Differentiable => "continuous across boxes with all slopes".to_owned(),
             Continuity::Jumps { largest } => format!(
                 "jumps across faces of boxes of at most {} of a component's root mean square",
                 percent(largest)

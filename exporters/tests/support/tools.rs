@@ -199,7 +199,7 @@ pub const FROM_GEOMETRY: Check = long(
 );
 pub const MANY_KILLS: Check = long(
     "kills_at_many_moments",
-    "4 runs of one mechanism are killed instead of 60 of four",
+    "4 runs of one mechanism are killed instead of 200 of four",
 );
 
 /// All of them.

@@ -1,7 +1,10 @@
 //! Neighbouring boxes: equal traces on common faces, or the largest jump.
 
+mod slopes;
+
 use super::errors::{Part, summarize};
 use super::least_squares::LeastSquares;
+use super::motions::Motion;
 use super::points::{grid, halton, lobatto};
 use super::quantities::Quantities;
 use super::region::Region;
@@ -42,10 +45,12 @@ pub(super) fn join_boxes(
         }
     }
     let largest = largest_jump(context, store, boxes);
-    if largest <= ROUNDING {
-        Continuity::Continuous
-    } else {
-        Continuity::Jumps { largest }
+    if largest > ROUNDING {
+        return Continuity::Jumps { largest };
+    }
+    match slopes::join(context, store, boxes) {
+        true => Continuity::Differentiable,
+        false => Continuity::Continuous,
     }
 }
 
@@ -260,7 +265,7 @@ pub(crate) fn absolute_jumps(model: &ReducedModel) -> Vec<LargestError> {
     let regions: Vec<Region> = model.boxes.iter().map(Region::of_box).collect();
     let alone: Vec<ReducedModel> = (0..regions.len()).map(|b| model.box_alone(b)).collect();
     let evaluators: Vec<Evaluator> = alone.iter().map(Evaluator::trial).collect();
-    let mut largest: Vec<Option<(f64, usize, Vec<f64>)>> = vec![None; quantities.list.len()];
+    let mut largest: Vec<Option<(f64, Motion, Vec<f64>)>> = vec![None; quantities.list.len()];
     let mut sums = vec![0.0; quantities.list.len()];
     let mut count = 0;
     let (mut work, mut sides) = (Workspace::default(), <[ModelCoefficients; 2]>::default());
@@ -288,7 +293,7 @@ pub(crate) fn absolute_jumps(model: &ReducedModel) -> Vec<LargestError> {
         .filter_map(|((quantity, found), sum)| {
             let (jump, motion, theta) = found?;
             let mean = sum / f64::from(count.max(1));
-            Some(quantities.with_motion(*quantity, mean, jump, &theta, motion))
+            Some(quantities.entry(*quantity, mean, jump, &theta, &motion))
         })
         .collect()
 }

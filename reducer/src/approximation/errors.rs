@@ -247,7 +247,12 @@ impl Scales {
             relative(Block::Gravity, &model_gravity(model), &exact_gravity(exact)),
             stiffness,
             relative(Block::Damping, &model.damping, &exact.damping),
-            relative(Block::Force, &force, &test.force).max(self.static_error(exact, model)),
+            self.relative_force(
+                difference(&force, &test.force),
+                norm(&test.force),
+                test.typical,
+            )
+            .max(self.static_error(exact, model)),
             0.0,
             self.combined_error(exact, gyroscopic, model),
             self.second_order_error(sample, model),
@@ -288,8 +293,10 @@ impl Scales {
         )
     }
 
-    /// Error of forces of this size, relative.
-    pub fn relative_force(&self, error: f64, size: f64) -> f64 {
+    /// Error of forces of this size, relative [M 10.3]. Some motion needs hardly any force, in every place: what motions
+    /// typically need there counts instead.
+    pub fn relative_force(&self, error: f64, size: f64, typical: f64) -> f64 {
+        let size = size.max(0.5 * typical);
         self.relative(error, size, self.blocks[Block::Force as usize])
     }
 

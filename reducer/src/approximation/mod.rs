@@ -13,6 +13,7 @@ mod factors;
 mod fit;
 mod history;
 mod least_squares;
+mod motions;
 mod observer;
 mod orientation;
 mod path;
@@ -92,8 +93,10 @@ const LAST_SEARCH: u64 = 6;
 /// Part of the largest error allowed beyond which boxes are refined again.
 const CLOSE: f64 = 0.95;
 
-/// How many times the boxes may become for the sake of the largest error; beyond, the mean alone is kept.
+/// How many times the boxes may become for the sake of the largest error; beyond, the mean alone is kept,
 const MOST_GROWTH: usize = 8;
+/// unless even whole boxes would store no more numbers than this.
+const FEW_NUMBERS: usize = 500_000;
 
 /// A model and what it cost.
 #[derive(Debug, Clone)]
@@ -264,6 +267,7 @@ fn approximate_by(
             searches += 1;
             let found = peaks::search(&context, &mut store, &model, &audit.points, factor)?;
             let most = MOST_GROWTH * model.boxes.len() * context.numbers_per_box();
+            let most = most.max(FEW_NUMBERS);
             if found.excess > CLOSE && peaks.include(found.points) {
                 if largest.is_none() {
                     rules.most_numbers = rules.most_numbers.min(most);

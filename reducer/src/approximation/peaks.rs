@@ -2,8 +2,9 @@
 //! must keep a bound there.
 
 use super::database::DatabaseError;
-use super::errors::{Part, PointErrors, difference, force, norm};
-use super::quantities::{Motion, motions};
+use super::errors::{Part, PointErrors};
+use super::motions::{Forces, Motions};
+use super::quantities::relative_of_worst;
 use super::region::Region;
 use super::sample::Sample;
 use super::search::{Place, budget, climb};
@@ -24,7 +25,7 @@ const APART: f64 = 0.1;
 pub(super) struct Peaks {
     points: Vec<Vec<f64>>,
     index: BTreeSet<Vec<u64>>,
-    motions: Vec<Motion>,
+    motions: Motions,
 }
 
 impl Peaks {
@@ -32,7 +33,7 @@ impl Peaks {
         Self {
             points: Vec::new(),
             index: BTreeSet::new(),
-            motions: motions(layout),
+            motions: Motions::new(layout),
         }
     }
 
@@ -63,18 +64,17 @@ impl Peaks {
         model: &ModelCoefficients,
         part: Part,
     ) -> PointErrors {
-        let (scales, exact) = (context.scales, &sample.exact);
+        let scales = context.scales;
         let mut errors = scales.point_errors(sample, model, context.rules.measure(), part);
         errors.is_peak = true;
         if part == Part::Outputs {
             return errors;
         }
-        for m in &self.motions {
-            let of = exact.inverse_dynamics_with(&sample.gyroscopic, &m.rate, &m.accel);
-            let found = force(model, &m.rate, &m.accel, exact.n_rigid());
-            let error = scales.relative_force(difference(&found, &of), norm(&of));
-            let largest = &mut errors[Block::Force as usize];
-            *largest = largest.max(error);
+        let mut forces = Forces::new(&self.motions, sample, model);
+        let (error, _) = relative_of_worst(&self.motions, &mut forces, scales, sample.test.typical);
+        let largest = &mut errors[Block::Force as usize];
+        if error > *largest {
+            *largest = error;
         }
         errors
     }

@@ -1,49 +1,12 @@
 //! Everything whose largest error is searched for: blocks, and outputs and forces in their units.
 
-use super::errors::{Measure, Part, Scales, difference, force, norm};
-use super::points::uniform;
+use super::errors::{Measure, Part, Scales, difference, force};
+use super::motions::{Forces, Motion, Motions};
 use super::sample::Sample;
 use crate::reduced_model::{
-    Block, LargestError, ModelCoefficients, ModelLayout, OutputMotion, Quantity, Validity,
+    Block, LargestError, ModelCoefficients, ModelLayout, OutputMotion, Quantity,
 };
 use crate::reduction::OutputCoefficients;
-
-/// Motions with which forces are compared at every point, besides the point's own.
-const MOTIONS: u64 = 24;
-
-/// Rates and accelerations of θ, zero for modes.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Motion {
-    pub rate: Vec<f64>,
-    pub accel: Vec<f64>,
-}
-
-impl Motion {
-    /// The motion that `seed` fixes: up to what was declared, or three ranges per second and thirty per second
-    /// squared.
-    pub fn new(layout: &ModelLayout, seed: u64) -> Self {
-        let (n, domain) = (layout.n(), &layout.domain);
-        let (mut rate, mut accel) = (vec![0.0; n], vec![0.0; n]);
-        let declared = |of: fn(&Validity) -> &Vec<Option<f64>>, k: usize| {
-            let values = layout.validity.as_ref().map(of)?;
-            values.get(k).copied().flatten()
-        };
-        for (k, (lower, upper)) in domain.lower.iter().zip(&domain.upper).enumerate() {
-            let part = |i: usize| 2.0 * uniform(seed.wrapping_add(i as u64)) - 1.0;
-            let range = upper - lower;
-            rate[k] = declared(|v| &v.rate, k).unwrap_or(3.0 * range) * part(2 * k);
-            let push = declared(|v| &v.acceleration, k).unwrap_or(30.0 * range);
-            accel[k] = push * part(2 * k + 1);
-        }
-        Self { rate, accel }
-    }
-}
-
-/// The motions with which forces are compared at every point.
-pub(super) fn motions(layout: &ModelLayout) -> Vec<Motion> {
-    let seed = |i: u64| 0x5eed_0000_0000 + 4096 * i;
-    (0..MOTIONS).map(|i| Motion::new(layout, seed(i))).collect()
-}
 
 /// Errors of all quantities at one point.
 #[derive(Debug, Clone)]
@@ -53,16 +16,15 @@ pub(super) struct Found {
     pub own: Vec<f64>,
     /// Of the worst motion.
     pub worst: Vec<f64>,
-    /// The worst motion of each quantity; beyond the last: the point's own.
-    motions: Vec<usize>,
-    own_motion: Motion,
+    /// The worst motion of each quantity; empty where motions do not matter.
+    motions: Vec<Motion>,
 }
 
 /// Measures errors of all quantities at a point.
 pub(super) struct Quantities<'a> {
     pub list: Vec<Quantity>,
     scales: &'a Scales,
-    motions: Vec<Motion>,
+    motions: Motions,
     n_rigid: usize,
 }
 
@@ -73,7 +35,7 @@ impl<'a> Quantities<'a> {
         Self {
             list: list.chain(absolute(layout)).collect(),
             scales,
-            motions: motions(layout),
+            motions: Motions::new(layout),
             n_rigid: layout.n_rigid,
         }
     }
@@ -85,50 +47,33 @@ impl<'a> Quantities<'a> {
             .scales
             .point_errors(sample, model, Measure::Frobenius, Part::All);
         let test = &sample.test;
-        let own_motion = Motion {
-            rate: test.rate.clone(),
-            accel: test.accel.clone(),
-        };
         let own_forces = force(model, &test.rate, &test.accel, self.n_rigid);
-        let forces: Vec<(Vec<f64>, Vec<f64>)> = self
-            .motions
-            .iter()
-            .map(|m| {
-                let of = exact.inverse_dynamics_with(&sample.gyroscopic, &m.rate, &m.accel);
-                (force(model, &m.rate, &m.accel, self.n_rigid), of)
-            })
-            .chain([(own_forces, test.force.clone())])
-            .collect();
+        let mut forces = Forces::new(&self.motions, sample, model);
+        let count = self.list.len();
         let mut found = Found {
             theta: sample.theta().to_vec(),
-            own: Vec::with_capacity(self.list.len()),
-            worst: Vec::with_capacity(self.list.len()),
-            motions: Vec::with_capacity(self.list.len()),
-            own_motion,
+            own: Vec::with_capacity(count),
+            worst: Vec::with_capacity(count),
+            motions: Vec::with_capacity(count),
         };
+        let output = |o: usize| (&exact.outputs[o], &model.outputs[o]);
         for quantity in &self.list {
-            let of_motion = |(i, (model, exact)): (usize, &(Vec<f64>, Vec<f64>))| match *quantity {
-                Quantity::Force { coordinate } => (model[coordinate] - exact[coordinate]).abs(),
-                // The point's own motion, and what holds at rest, are in the block's error.
-                _ if i == self.motions.len() => blocks[Block::Force as usize],
-                _ => self
-                    .scales
-                    .relative_force(difference(model, exact), norm(exact)),
+            let own = match *quantity {
+                Quantity::Block { block } => blocks[block as usize],
+                Quantity::Position { output: o } => position_error(output(o)),
+                Quantity::Orientation { output: o } => orientation_error(output(o)),
+                Quantity::Force { coordinate: k } => (own_forces[k] - test.force[k]).abs(),
             };
-            let output = |o: usize| (&exact.outputs[o], &model.outputs[o]);
-            let still = |error: f64| (error, error, self.motions.len());
-            let (own, worst, motion) = match *quantity {
-                _ if quantity.has_motion() => {
-                    let errors: Vec<f64> = forces.iter().enumerate().map(of_motion).collect();
-                    let largest =
-                        (0..errors.len()).max_by(|a, b| errors[*a].total_cmp(&errors[*b]));
-                    let motion = largest.unwrap_or(0);
-                    (errors[errors.len() - 1], errors[motion], motion)
-                }
-                Quantity::Block { block } => still(blocks[block as usize]),
-                Quantity::Position { output: o } => still(position_error(output(o))),
-                Quantity::Orientation { output: o } => still(orientation_error(output(o))),
-                Quantity::Force { .. } => unreachable!("forces depend on motions"),
+            let (worst, motion) = match self.worst(*quantity, &mut forces, test.typical) {
+                Some((error, motion)) if error > own => (error, motion),
+                Some(_) => (
+                    own,
+                    Motion {
+                        rate: test.rate.clone(),
+                        accel: test.accel.clone(),
+                    },
+                ),
+                None => (own, Motion::default()),
             };
             found.own.push(own.min(f64::MAX));
             found.worst.push(worst.min(f64::MAX));
@@ -137,29 +82,48 @@ impl<'a> Quantities<'a> {
         found
     }
 
+    /// Error of the worst motion, where motions matter.
+    fn worst(
+        &self,
+        quantity: Quantity,
+        forces: &mut Forces,
+        typical: f64,
+    ) -> Option<(f64, Motion)> {
+        match quantity {
+            Quantity::Block {
+                block: Block::Force,
+            } => Some(relative_of_worst(
+                &self.motions,
+                forces,
+                self.scales,
+                typical,
+            )),
+            Quantity::Force { coordinate } => {
+                Some(self.motions.worst(|parts| forces.on(coordinate, parts)))
+            }
+            _ => None,
+        }
+    }
+
     /// Absolute quantities of a difference between two models, in the order of `absolute`: errors of
     /// the worst motion, and which it is.
-    pub fn between(&self, one: &ModelCoefficients, other: &ModelCoefficients) -> Vec<(f64, usize)> {
-        let forces: Vec<[Vec<f64>; 2]> = self
-            .motions
-            .iter()
-            .map(|m| [one, other].map(|c| force(c, &m.rate, &m.accel, self.n_rigid)))
-            .collect();
+    pub fn between(
+        &self,
+        one: &ModelCoefficients,
+        other: &ModelCoefficients,
+    ) -> Vec<(f64, Motion)> {
+        let mut forces = Forces::between(&self.motions, one, other);
         let apart = |quantity: &Quantity| match *quantity {
             Quantity::Block { .. } => None,
             Quantity::Position { output: o } => {
                 let [a, b] = [one, other].map(|c| c.outputs[o].position);
-                Some(((a - b).norm(), 0))
+                Some(((a - b).norm(), Motion::default()))
             }
             Quantity::Orientation { output: o } => {
                 let [a, b] = [one, other].map(|c| c.outputs[o].rotation);
-                Some((angle((a - b).norm()), 0))
+                Some((angle((a - b).norm()), Motion::default()))
             }
-            Quantity::Force { coordinate: k } => {
-                let sizes = forces.iter().map(|[a, b]| (a[k] - b[k]).abs());
-                let pairs = sizes.enumerate().map(|(i, size)| (size, i));
-                pairs.max_by(|a, b| a.0.total_cmp(&b.0))
-            }
+            Quantity::Force { .. } => self.worst(*quantity, &mut forces, 0.0),
         };
         self.list.iter().filter_map(apart).collect()
     }
@@ -173,10 +137,7 @@ impl<'a> Quantities<'a> {
                 .rev()
                 .max_by(|a, b| a.worst[j].total_cmp(&b.worst[j]))?;
             let mean = fresh.iter().map(|p| p.own[j]).sum::<f64>() / fresh.len().max(1) as f64;
-            let motion = self
-                .motions
-                .get(worst.motions[j])
-                .unwrap_or(&worst.own_motion);
+            let motion = &worst.motions[j];
             Some(self.entry(
                 *quantity,
                 mean.min(f64::MAX),
@@ -188,19 +149,8 @@ impl<'a> Quantities<'a> {
         self.list.iter().enumerate().filter_map(of).collect()
     }
 
-    /// One entry of a list of largest errors, with motion `index` where motions matter.
-    pub fn with_motion(
-        &self,
-        quantity: Quantity,
-        mean: f64,
-        largest: f64,
-        theta: &[f64],
-        index: usize,
-    ) -> LargestError {
-        self.entry(quantity, mean, largest, theta, &self.motions[index])
-    }
-
-    fn entry(
+    /// One entry of a list of largest errors, with its motion where motions matter.
+    pub fn entry(
         &self,
         quantity: Quantity,
         mean: f64,
@@ -221,6 +171,19 @@ impl<'a> Quantities<'a> {
             accel: moving(&motion.accel),
         }
     }
+}
+
+/// Relative error of forces, of the worst motion, and which it is.
+pub(super) fn relative_of_worst(
+    motions: &Motions,
+    forces: &mut Forces,
+    scales: &Scales,
+    typical: f64,
+) -> (f64, Motion) {
+    motions.worst(|parts| {
+        let [error, size] = forces.norms(parts);
+        scales.relative_force(error, size, typical)
+    })
 }
 
 /// Outputs and forces of a model.

@@ -31,6 +31,11 @@ pub enum SettingsError {
         /// What is allowed.
         expected: &'static str,
     },
+    /// Slopes cannot be made continuous.
+    #[error(
+        "approximation: continuity `c1` is possible with one coordinate and the basis `chebyshev`; leave `continuity` out, or set it to `c0`"
+    )]
+    NoContinuousSlopes,
     /// Tolerance for something that has none.
     #[error(
         "approximation: there is no block `{block}`; tolerances exist for mass, gyroscopic, gravity, stiffness, damping, force and outputs"
@@ -43,6 +48,15 @@ pub enum SettingsError {
 
 /// Of the boxes of a run, one part in so many may be spent on bisecting what cannot be reduced as a whole.
 const SEARCH_PART: usize = 8;
+
+/// What is asked of slopes at ends of boxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slopes {
+    Free,
+    /// Equal on both sides where that takes few numbers.
+    JoinedIfCheap,
+    Joined,
+}
 
 /// Concrete rules of one run.
 #[derive(Debug, Clone)]
@@ -64,6 +78,7 @@ pub(super) struct Rules {
     pub budgets: Budgets,
     /// Neighbours must agree on faces.
     pub continuous: bool,
+    pub slopes: Slopes,
     /// Part of the tolerance that a box may use, so that points not yet seen stay below it.
     pub target: f64,
     /// Part of the tolerance that a box may use after terms are dropped.
@@ -149,6 +164,21 @@ impl Rules {
                 "1 to 64 is possible",
             ));
         }
+        let can_join_slopes = s == 1 && matches!(settings.basis, Basis::Chebyshev { .. });
+        let slopes = match settings.continuity {
+            Some(Continuity::C1) if !can_join_slopes => {
+                return Err(SettingsError::NoContinuousSlopes);
+            }
+            Some(Continuity::C1) => Slopes::Joined,
+            // Equal terms in all boxes are faster, and the form `direct` has no forces from slopes.
+            None if can_join_slopes
+                && settings.objective == Objective::Size
+                && settings.form != Some(Form::Direct) =>
+            {
+                Slopes::JoinedIfCheap
+            }
+            Some(Continuity::None | Continuity::C0) | None => Slopes::Free,
+        };
         let default_continuity = matches!(settings.basis, Basis::Lagrange { .. })
             || (s == 1 && matches!(settings.basis, Basis::Chebyshev { .. }));
         Ok(Self {
@@ -170,7 +200,8 @@ impl Rules {
             max_degree,
             continuous: settings
                 .continuity
-                .map_or(default_continuity, |c| c == Continuity::C0),
+                .map_or(default_continuity, |c| c != Continuity::None),
+            slopes,
             target: match settings.criterion {
                 _ if thesis => 1.0,
                 Criterion::Mean => 0.8,

@@ -5,7 +5,7 @@ use super::factors::{
     lower_factor, lower_factor_slope, make_upper_factor_slope, over_upper, quaternion,
     quaternion_slope, quaternion_turned, upper_factor, whiten_lower, whiten_upper,
 };
-use super::quantities::Motion;
+use super::motions::{Motion, Motions};
 use super::source::SampleFailure;
 use crate::reduced_model::{Component, ModelForm, ModelLayout};
 use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
@@ -42,6 +42,8 @@ pub(super) struct TestMotion {
     pub accel: Vec<f64>,
     /// Inverse dynamics of it.
     pub force: Vec<f64>,
+    /// Root mean square of the forces of other motions there.
+    pub typical: f64,
 }
 
 impl TestMotion {
@@ -49,9 +51,16 @@ impl TestMotion {
         let seed = exact.theta.iter().fold(17_u64, |seed, t| {
             seed.rotate_left(13) ^ t.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
-        let Motion { rate, accel } = Motion::new(layout, seed);
+        let motions = Motions::new(layout);
+        let Motion { rate, accel } = motions.chosen(seed);
         let force = exact.inverse_dynamics_with(gyroscopic, &rate, &accel);
-        Self { rate, accel, force }
+        let typical = motions.typical_force(exact, gyroscopic);
+        Self {
+            rate,
+            accel,
+            force,
+            typical,
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Continuity {
     Smooth,
     /// Continuous.
     Continuous,
+    /// Continuous with all slopes: forces and velocities of outputs do not jump either.
+    Differentiable,
     /// Jumps; the largest seen, relative to the root mean square of its component.
     Jumps {
         /// Largest jump.

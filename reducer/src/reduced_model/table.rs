@@ -1,8 +1,11 @@
 //! Coefficients of one box, and how files hold them.
 
+use super::Functions;
+use super::validate::{Checked, finite, limits, require};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Numbers of a table, at most, zeros included.
 const LARGEST: usize = 4_000_000;
@@ -20,6 +23,48 @@ pub struct Table {
 }
 
 impl Table {
+    /// Sizes, finite numbers and terms that are allowed.
+    pub(super) fn validate(
+        &self,
+        place: &str,
+        functions: &[Functions],
+        n_components: usize,
+    ) -> Checked {
+        let expected = self.terms.len().checked_mul(n_components);
+        let found = self.coefficients.len();
+        require(
+            Some(found) == expected,
+            place,
+            found,
+            format!("{} terms times {n_components} components", self.terms.len()),
+        )?;
+        finite(&self.coefficients, place)?;
+        // Waves are numbered with a cosine and a sine each.
+        let largest = |f: &Functions| match f {
+            Functions::Polynomials => limits::DEGREE,
+            Functions::Waves => 2 * limits::DEGREE,
+        };
+        let largest: Vec<u8> = functions.iter().map(largest).collect();
+        let mut seen = BTreeSet::new();
+        for term in &self.terms {
+            let proper =
+                term.len() == largest.len() && term.iter().zip(&largest).all(|(d, l)| d <= l);
+            require(
+                proper,
+                place,
+                format!("degrees {term:?}"),
+                format!("degrees up to {largest:?}"),
+            )?;
+            require(
+                seen.insert(term),
+                place,
+                format!("degrees {term:?} twice"),
+                "distinct terms",
+            )?;
+        }
+        Ok(())
+    }
+
     /// Number of coefficients that are stored: those that are not zero.
     pub fn stored(&self) -> usize {
         self.coefficients.iter().filter(|c| **c != 0.0).count()

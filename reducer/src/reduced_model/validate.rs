@@ -2,7 +2,7 @@
 
 use super::{
     BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
-    Functions, LargestError, ModelForm, ModelLayout, Quantity, ReducedModel, Table, TreeNode,
+    Functions, LargestError, ModelForm, ModelLayout, Quantity, ReducedModel, TreeNode,
 };
 use kernel::Group;
 use std::collections::BTreeSet;
@@ -563,43 +563,5 @@ impl BoxModel {
             .validate(&place, functions, components.dynamics.len())?;
         self.outputs
             .validate(&place, functions, components.outputs.len())
-    }
-}
-
-impl Table {
-    fn validate(&self, place: &str, functions: &[Functions], n_components: usize) -> Checked {
-        let expected = self.terms.len().checked_mul(n_components);
-        let found = self.coefficients.len();
-        require(
-            Some(found) == expected,
-            place,
-            found,
-            format!("{} terms times {n_components} components", self.terms.len()),
-        )?;
-        finite(&self.coefficients, place)?;
-        // Waves are numbered with a cosine and a sine each.
-        let largest = |f: &Functions| match f {
-            Functions::Polynomials => limits::DEGREE,
-            Functions::Waves => 2 * limits::DEGREE,
-        };
-        let largest: Vec<u8> = functions.iter().map(largest).collect();
-        let mut seen = BTreeSet::new();
-        for term in &self.terms {
-            let proper =
-                term.len() == largest.len() && term.iter().zip(&largest).all(|(d, l)| d <= l);
-            require(
-                proper,
-                place,
-                format!("degrees {term:?}"),
-                format!("degrees up to {largest:?}"),
-            )?;
-            require(
-                seen.insert(term),
-                place,
-                format!("degrees {term:?} twice"),
-                "distinct terms",
-            )?;
-        }
-        Ok(())
     }
 }

@@ -82,30 +82,8 @@ fn a_payload_as_parameter_is_the_payload_of_the_file_to_second_order() {
         .expect("valid")
         .with_parameters(parameters)
         .expect("sizes");
-    for m in [&free, &fixed] {
-        eprintln!(
-            "{:?} {:?} {:?}",
-            m.functions,
-            m.boxes.len(),
-            m.boxes[0].dynamics.terms
-        );
-        for (i, c) in m.components.dynamics.iter().enumerate() {
-            let n = m.components.dynamics.len();
-            let col: Vec<f64> = m.boxes[0]
-                .dynamics
-                .coefficients
-                .chunks(n)
-                .map(|r| r[i])
-                .collect();
-            eprintln!("{c:?} {col:?}");
-        }
-        eprintln!("{:?}", m.components);
-    }
     let fixed = Evaluator::new(&fixed).expect("valid");
     let found = [0.0, 1e-2, 1e-1].map(|size| apart(&given, &fixed, size));
-    if std::env::var("SHOW").is_ok() {
-        eprintln!("forces and A at 0, 0.01, 0.1: {found:?}");
-    }
     assert!(found[0].iter().all(|x| *x < 1e-10), "{found:?}");
     for k in 0..2 {
         let order = (found[2][k] / found[1][k]).log10();

@@ -298,6 +298,7 @@ impl Settings<'_> {
             continuity: table.continuity.map(|continuity| match continuity {
                 ContinuityName::None => Continuity::None,
                 ContinuityName::C0 => Continuity::C0,
+                ContinuityName::C1 => Continuity::C1,
             }),
             trajectory: trajectory?,
             budgets: budgets?,

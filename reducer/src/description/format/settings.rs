@@ -154,7 +154,7 @@ pub struct ApproximationTable {
     /// Smallest width of a box, one for all or one per coordinate; default: 1/1024 of the range
     /// for one coordinate, 1/64, 1/16 and 1/8 for two, three and more.
     pub minimal_width: Option<Located<NumberOrList>>,
-    /// Continuity across faces of boxes; default: chosen from basis and form.
+    /// Continuity across faces of boxes; default: chosen from basis, form and number of coordinates.
     pub continuity: Option<ContinuityName>,
     /// Reduction along a path instead of over the domain.
     pub trajectory: Option<TrajectoryTable>,
@@ -249,6 +249,8 @@ pub enum ContinuityName {
     None,
     /// Continuous.
     C0,
+    /// Continuous with their slopes; one coordinate only.
+    C1,
 }
 
 /// A path in θ: `points`, or a `file` of comma-separated rows.

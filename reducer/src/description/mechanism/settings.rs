@@ -152,6 +152,8 @@ pub enum Continuity {
     None,
     /// Continuous.
     C0,
+    /// Continuous with their slopes; one coordinate only.
+    C1,
 }
 
 /// How coefficients are approximated over the domain.
