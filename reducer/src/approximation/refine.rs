@@ -480,16 +480,15 @@ fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Tria
     let dynamics = of_dynamics.map(|b| ratios[b as usize]).fold(0.0, f64::max);
     let error = dynamics.max(outputs);
     if error <= rules.target {
-        if context.lacks_proof(region, &trial.dynamics) {
-            // Halves may be shown to be definite where the whole is not.
-            match rules.widest_axis(region) {
-                _ if state.merge_below.is_some() => return Outcome::KeepApart,
-                Some(axis) => return Outcome::Bisect { axis, error },
-                None => {}
-            }
-        }
         let trial = lowest_degrees(context, state, samples, trial);
-        return Outcome::Accept(Box::new(context.finish(region, samples, trial, true)));
+        let finished = context.finish(region, samples, trial, true);
+        // Halves may be shown to be definite where the whole is not.
+        let halved = rules.widest_axis(region);
+        return match halved.filter(|_| rules.needs_proof() && finished.definite.is_none()) {
+            Some(_) if state.merge_below.is_some() => Outcome::KeepApart,
+            Some(axis) => Outcome::Bisect { axis, error },
+            None => Outcome::Accept(Box::new(finished)),
+        };
     }
     if state.merge_below.is_some() {
         return Outcome::KeepApart;

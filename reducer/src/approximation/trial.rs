@@ -363,12 +363,6 @@ impl Context<'_> {
 }
 
 impl Context<'_> {
-    /// In the form `direct` a box is not done without a proof of definiteness; the thesis asks for none.
-    pub fn lacks_proof(&self, region: &Region, table: &Table) -> bool {
-        let is_needed = self.rules.form == ModelForm::Direct && !self.rules.thesis;
-        is_needed && definite_bound(self, region, table).is_none()
-    }
-
     /// A smaller table keeps the proof of definiteness that a table has: in the form `direct` a box without
     /// it falls short.
     fn stays_proven(&self, region: &Region, table: &Table, smaller: &Table) -> bool {
