@@ -232,7 +232,7 @@ fn rows(motions: &Motions, [mass, damping, gyroscopic, force]: [&[f64]; 4]) -> V
     let (n, s) = (motions.n, motions.limits.len() / 2);
     let (accel, rate) = motions.limits.split_at(s);
     let mut rows = Vec::with_capacity(n * (2 * s + s * (s + 1) / 2 + 1));
-    for i in 0..n {
+    for (i, held) in force.iter().enumerate() {
         let row = i * n;
         rows.extend((0..s).map(|k| mass[row + k] * accel[k]));
         rows.extend((0..s).map(|k| damping[row + k] * rate[k]));
@@ -241,7 +241,7 @@ fn rows(motions: &Motions, [mass, damping, gyroscopic, force]: [&[f64]; 4]) -> V
             rows.push(h(j, j));
             rows.extend((j + 1..s).map(|k| h(j, k) + h(k, j)));
         }
-        rows.push(-force[i]);
+        rows.push(-held);
     }
     rows
 }
