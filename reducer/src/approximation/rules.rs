@@ -7,7 +7,7 @@ use crate::description::mechanism::{
     ApproximationSettings, Basis, Budgets, Continuity, Criterion, Form, Objective,
 };
 use crate::reduced_model::{
-    BasisRecord, Block, BlockError, BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits,
+    BasisRecord, Block, BlockTolerance, ModelForm, ModelLayout, SettingsRecord, limits,
 };
 
 /// Settings or layout that cannot be used.
@@ -219,14 +219,6 @@ impl Rules {
     /// A box is not done without a proof of definiteness, which the form `lagrangian` has by itself; the thesis asks for none.
     pub fn needs_proof(&self) -> bool {
         self.form == ModelForm::Direct && !self.thesis
-    }
-
-    /// Mean errors of a box after a change use no more of their tolerances than trimmed tables may, or than before.
-    pub fn is_near(&self, before: &[BlockError], after: &[BlockError]) -> bool {
-        after.iter().zip(before).all(|(a, b)| {
-            let allowed = self.trimmed_target * self.tolerances[a.block as usize];
-            a.mean <= allowed.max(b.mean)
-        })
     }
 
     /// Makes the targets stricter.

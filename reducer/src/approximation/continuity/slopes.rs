@@ -1,6 +1,6 @@
 //! One coordinate: equal slopes on both sides of every face, so that forces do not jump.
 //!
-//! Both sides get the slope of the full model where samples tell it, otherwise the mean of their slopes, by terms of a function that its box has already, the highest ones, which change
+//! Both sides get the mean of their slopes, by terms of a function that its box has already, the highest ones, which change
 //! slopes at the ends most and all else least; T₀ and T₁ keep the values at the ends [M 9.8].
 
 use super::super::region::Region;
@@ -23,15 +23,9 @@ pub(super) fn join(context: &Context, store: &SampleStore, boxes: &mut [BoxModel
     let faces = faces(context, boxes);
     let mut joined = boxes.to_vec();
     let lists = context.components;
-    let exact = |theta: f64, component: Component| match component {
-        // Their signs are a choice.
-        Component::Quaternion { .. } => None,
-        _ => store.get(&[theta])?.slope(component, 0),
-    };
-    join_table(&mut joined, &faces, &lists.dynamics, dynamics, exact);
-    join_table(&mut joined, &faces, &lists.outputs, outputs, exact);
-    let mut apart = boxes.to_vec();
-    for b in joined.iter_mut().chain(&mut apart) {
+    join_table(&mut joined, &faces, &lists.dynamics, dynamics);
+    join_table(&mut joined, &faces, &lists.outputs, outputs);
+    for b in &mut joined {
         assess(context, store, b);
     }
     let numbers = |boxes: &[BoxModel]| -> usize {
@@ -42,10 +36,8 @@ pub(super) fn join(context: &Context, store: &SampleStore, boxes: &mut [BoxModel
         let proof = b.definite.is_none() || j.definite.is_some();
         proof && (j.reached || !b.reached)
     });
-    let no_worse =
-        (apart.iter().zip(&joined)).all(|(b, j)| context.rules.is_near(&b.errors, &j.errors));
     let is_cheap = numbers(&joined) as f64 <= (1.0 + CHEAP) * numbers(boxes) as f64;
-    let is_wanted = context.rules.slopes == Slopes::Joined || (is_cheap && no_worse);
+    let is_wanted = context.rules.slopes == Slopes::Joined || is_cheap;
     if keeps && is_wanted {
         boxes.clone_from_slice(&joined);
     }
@@ -104,7 +96,6 @@ fn join_table(
     faces: &[[usize; 2]],
     components: &[Component],
     table: TableOf,
-    exact: impl Fn(f64, Component) -> Option<f64>,
 ) {
     let n = components.len();
     if n == 0 {
@@ -114,15 +105,14 @@ fn join_table(
     // What slopes at both ends are to change by.
     let mut changes = vec![vec![[0.0; 2]; n]; boxes.len()];
     for &[a, b] in faces {
-        let theta = boxes[a].upper[0];
         for (i, component) in components.iter().enumerate() {
             let (below, above) = (&ends[a][i], &ends[b][i]);
             let sign = sign(*component, components, [&ends[a], &ends[b]]);
             let (low, high) = (below.slope[1], sign * above.slope[0]);
             if (high - low).abs() > ROUNDING * (below.size + above.size) {
-                let wanted = exact(theta, *component).unwrap_or(0.5 * (low + high));
-                changes[a][i][1] = wanted - low;
-                changes[b][i][0] = sign * (wanted - high);
+                let mean = 0.5 * (low + high);
+                changes[a][i][1] = mean - low;
+                changes[b][i][0] = sign * (mean - high);
             }
         }
     }
@@ -255,7 +245,7 @@ mod tests {
                 half(-1.0, 0.0, 1.0, 1e-17),
                 half(0.0, 0.5, sign, -1e-17 * sign),
             ];
-            join_table(&mut boxes, &[[0, 1]], &components, outputs, |_, _| None);
+            join_table(&mut boxes, &[[0, 1]], &components, outputs);
             let [below, above] = boxes.each_mut().map(|b| ends(b, outputs, 2)[1].slope);
             assert!((below[1] - 0.5).abs() < 1e-12, "{below:?}");
             assert!((above[0] - 0.5 * sign).abs() < 1e-12, "{above:?}");
