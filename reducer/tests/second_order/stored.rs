@@ -173,9 +173,9 @@ fn drift(text: &str, spin: f64, push: f64, payload: f64) -> f64 {
         kinetic + potential
     };
     let first = energy(&x, &mut work);
-    let h = if s == 1 { 5e-4 } else { 2.5e-4 };
+    let h = 5e-4;
     let mut worst = 0.0_f64;
-    for step in 0..(10.0 / h) as usize {
+    for step in 0..20_000 {
         let status = evaluator
             .step(&mut x, &vec![0.0; n], h, &mut work)
             .expect("sizes");
@@ -185,61 +185,6 @@ fn drift(text: &str, spin: f64, push: f64, payload: f64) -> f64 {
         }
     }
     worst
-}
-
-/// Two slender links that turn freely; a spring holds the second one near the line of the first.
-const FREE_ARM: &str = r#"
-format = 1
-name = "free_arm"
-[material.m]
-density = 2766.7
-young = 6.8952e10
-poisson = 0.3
-[section.s]
-area = 7.2968e-5
-inertia_y = 8.2189e-9
-inertia_z = 8.2189e-9
-torsion = 1.6e-8
-[[body]]
-name = "upper"
-beam = { from = [0, 0, 0], to = [4, 0, 0], elements = 8, section = "s", material = "m", up = [0, 0, 1] }
-[[body]]
-name = "lower"
-beam = { from = [4, 0, 0], to = [7, 0, 0], elements = 8, section = "s", material = "m", up = [0, 0, 1] }
-[[joint]]
-name = "hub"
-hinge = ["ground", "upper.from"]
-axis = [0, 0, 1]
-[[joint]]
-name = "elbow"
-hinge = ["upper.to", "lower.from"]
-axis = [0, 0, 1]
-[[coordinate]]
-name = "turn"
-drives = "hub"
-[[coordinate]]
-name = "bend"
-drives = "elbow"
-range = [-0.6, 0.6]
-[[spring]]
-name = "back"
-joint = "elbow"
-stiffness = 40
-rest = 0
-[[output]]
-name = "tip"
-at = "lower.to"
-[reduction]
-internal_modes = { in_plane = "xy", count = 3 }
-stiffening = true
-"#;
-
-/// The second angle changes the mass; all of it is in one box, at whose borders energy could jump.
-#[test]
-fn a_spinning_arm_of_two_links_keeps_its_energy() {
-    assert_eq!(stored(FREE_ARM).boxes.len(), 1);
-    let found = drift(FREE_ARM, 1.5, 0.1, 0.0);
-    assert!(found < 1e-9, "{found:.1e}");
 }
 
 #[test]
