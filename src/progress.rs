@@ -135,6 +135,7 @@ impl Observer for Progress {
             "auditing" => "auditing",
             "checking" => "checking at fresh points",
             "surveying" => "surveying the full model for the report",
+            "inverting" => "inverting the path",
             "writing" => "writing",
             _ => "working",
         });

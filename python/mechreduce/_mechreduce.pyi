@@ -73,3 +73,6 @@ class Model:
 def simulate(
     path: str, output: str | None, jobs: int | None, force: bool, hear: Hear | None
 ) -> tuple[tuple[list[str], list[float]], tuple[list[str], list[float]], str]: ...
+def invert(
+    path: str, output: str | None, jobs: int | None, force: bool, hear: Hear | None
+) -> tuple[tuple[list[str], list[float]], str]: ...

@@ -19,5 +19,5 @@ mod _mechreduce {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::simulation::simulate;
+    use super::simulation::{invert, simulate};
 }

@@ -4,8 +4,9 @@ use super::{Outcome, simulate};
 use crate::args::InvertArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use crate::progress::Progress;
-use crate::talk;
+use exporters::Guard;
 use exporters::plot::{Axis, Chart, Curve, Panel, Stroke};
+use reducer::approximation::Observer;
 use reducer::dynamics::inversion::{Ends, Feedforward, Inversion, Truncation, invert};
 use reducer::dynamics::linear::Root;
 use reducer::dynamics::scenario::Scenario;
@@ -27,46 +28,68 @@ pub fn run(args: &InvertArgs) -> Result<Outcome, Failure> {
         None => PathBuf::from(format!("{}-inversion", scenario.name)),
     };
     let guard = simulate::guard(&args.scenario, &scenario, args.force);
-    for name in [TABLE, CHART] {
-        super::allow(&guard, &folder.join(name))?;
-    }
+    allow(&folder, &guard)?;
     super::use_threads(args.jobs)?;
-    let source = super::source_of(&scenario.mechanism)?;
     let progress = Progress::new();
-    let (model, _) = simulate::reduced_model(
-        &scenario,
-        &source,
-        Some(&folder.join(".samples")),
-        &progress,
-    )?;
+    let inverted = solve(&scenario, Some(&folder.join(".samples")), &progress)?;
     drop(progress);
-    super::same_coordinates(&model, &source)?;
-    let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
-    talk::step("inverting the path");
-    let found = invert(&evaluator, &scenario.tracked, &scenario.inversion).map_err(Failure::one)?;
-    let files = [
-        (
-            TABLE.to_owned(),
-            found.to_csv(&model, &scenario.tracked).into_bytes(),
-        ),
-        (
-            CHART.to_owned(),
-            chart(&scenario, &model, &found).into_bytes(),
-        ),
-    ];
-    exporters::write_set(&folder, &files, &guard)
-        .map_err(|e| Failure::one(CommandError::from(e)))?;
+    write(&folder, &scenario, &inverted, &guard)?;
     let text = if args.json {
-        format!("{}\n", as_json(&scenario, &model, &found))
+        format!("{}\n", inverted.as_json(&scenario))
     } else {
-        as_text(&scenario, &model, &found, &folder)
+        as_text(&scenario, &inverted, &folder)
     };
     diagnostics::print(&text)?;
-    Ok(if found.error <= ACCURATE {
+    Ok(if inverted.found.error <= ACCURATE {
         Outcome::Done
     } else {
         Outcome::FellShort
     })
+}
+
+/// Refuses files that the results would replace, before the work that they are to hold.
+pub fn allow(folder: &Path, guard: &Guard) -> Result<(), Failure> {
+    let mut names = [TABLE, CHART].iter();
+    names.try_for_each(|name| super::allow(guard, &folder.join(name)))
+}
+
+/// A path inverted, and the model with which it was.
+pub struct Inverted {
+    /// The reduced model.
+    pub model: ReducedModel,
+    /// Motions and forces.
+    pub found: Inversion,
+}
+
+/// Inverts the path of a scenario. A mechanism that must be reduced for it stores its samples in the folder given.
+pub fn solve(
+    scenario: &Scenario,
+    samples: Option<&Path>,
+    observer: &dyn Observer,
+) -> Result<Inverted, Failure> {
+    let source = super::source_of(&scenario.mechanism)?;
+    let (model, _) = simulate::reduced_model(scenario, &source, samples, observer)?;
+    super::same_coordinates(&model, &source)?;
+    let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
+    observer.phase("inverting");
+    let found = invert(&evaluator, &scenario.tracked, &scenario.inversion).map_err(Failure::one)?;
+    Ok(Inverted { model, found })
+}
+
+/// Writes the table and its chart.
+pub fn write(
+    folder: &Path,
+    scenario: &Scenario,
+    inverted: &Inverted,
+    guard: &Guard,
+) -> Result<(), Failure> {
+    let Inverted { model, found } = inverted;
+    let table = found.to_csv(model, &scenario.tracked);
+    let files = [
+        (TABLE.to_owned(), table.into_bytes()),
+        (CHART.to_owned(), chart(scenario, model, found).into_bytes()),
+    ];
+    exporters::write_set(folder, &files, guard).map_err(|e| Failure::one(CommandError::from(e)))
 }
 
 fn names(model: &ReducedModel) -> impl Iterator<Item = &str> {
@@ -79,6 +102,13 @@ fn names(model: &ReducedModel) -> impl Iterator<Item = &str> {
 fn peaks(feedforward: &Feedforward, coordinate: usize) -> f64 {
     let forces = feedforward.force.iter();
     forces.fold(0.0, |most, force| force[coordinate].abs().max(most))
+}
+
+impl Inverted {
+    /// What was found but for the table.
+    pub fn as_json(&self, scenario: &Scenario) -> Value {
+        as_json(scenario, &self.model, &self.found)
+    }
 }
 
 fn as_json(scenario: &Scenario, model: &ReducedModel, found: &Inversion) -> Value {
@@ -130,7 +160,8 @@ fn ends_name(ends: Ends) -> &'static str {
     }
 }
 
-fn as_text(scenario: &Scenario, model: &ReducedModel, found: &Inversion, folder: &Path) -> String {
+fn as_text(scenario: &Scenario, inverted: &Inverted, folder: &Path) -> String {
+    let Inverted { model, found } = inverted;
     let tracked: Vec<&str> = scenario.tracked.iter().map(|t| t.name.as_str()).collect();
     let whole = found.times.last().copied().unwrap_or(0.0);
     let mut text = format!(

@@ -5,7 +5,7 @@ pub mod check;
 mod completions;
 mod eval;
 pub mod export;
-mod invert;
+pub mod invert;
 mod linear;
 pub mod local;
 mod man;

@@ -43,11 +43,12 @@ impl Sensitivities {
         let (s, stored) = (first.theta().len(), &components.dynamics);
         let step = probes.len().div_ceil(PROBES);
         let at: Vec<&Sample> = probes.iter().step_by(step).collect();
+        let sizes = Sizes::new(components, probes);
         let squares: Vec<Vec<f64>> = at
             .par_iter()
             .map(|probe| {
                 let model = draft(affine(probe, components));
-                Moved::new(rules, scales, probe, &model).squares(stored)
+                Moved::new(rules, scales, &sizes, probe, &model).squares(stored)
             })
             .collect();
         let root = |i: usize| {
@@ -191,6 +192,32 @@ fn affine(sample: &Sample, components: &ComponentLists) -> BoxModel {
     }
 }
 
+/// Largest value and largest slope of the components of each group, over all probes: where a mechanism is symmetric, as it
+/// often is in the middle of its domain, slopes are rounding alone, which no move may be measured by.
+struct Sizes(BTreeMap<Group, [f64; 2]>);
+
+impl Sizes {
+    fn new(components: &ComponentLists, probes: &[Sample]) -> Self {
+        let mut sizes = BTreeMap::new();
+        for component in &components.dynamics {
+            let [value, slope] = sizes.entry(component.place().0).or_insert([0.0_f64; 2]);
+            for sample in probes {
+                *value = value.max(sample.value(*component).abs());
+                for k in 0..sample.theta().len() {
+                    *slope = slope.max(sample.slope(*component, k).unwrap_or(0.0).abs());
+                }
+            }
+        }
+        Self(sizes)
+    }
+
+    /// Of the group of a component, slopes or values.
+    fn largest(&self, component: Component, slope: Option<usize>) -> f64 {
+        let sizes = self.0.get(&component.place().0);
+        sizes.map_or(0.0, |s| s[usize::from(slope.is_some())])
+    }
+}
+
 /// A model that is exact at a sample, with functions to be moved.
 struct Moved<'a> {
     rules: &'a Rules,
@@ -199,25 +226,17 @@ struct Moved<'a> {
     evaluator: Evaluator<'a>,
     work: Workspace,
     found: ModelCoefficients,
-    /// Largest value and largest slope of the components of each group.
-    sizes: BTreeMap<Group, [f64; 2]>,
+    sizes: &'a Sizes,
 }
 
 impl<'a> Moved<'a> {
     fn new(
         rules: &'a Rules,
         scales: &'a Scales,
+        sizes: &'a Sizes,
         sample: &'a Sample,
         model: &'a ReducedModel,
     ) -> Self {
-        let mut sizes = BTreeMap::new();
-        for component in &model.components.dynamics {
-            let [value, slope] = sizes.entry(component.place().0).or_insert([0.0_f64; 2]);
-            *value = value.max(sample.value(*component).abs());
-            for k in 0..sample.theta().len() {
-                *slope = slope.max(sample.slope(*component, k).unwrap_or(0.0).abs());
-            }
-        }
         Self {
             sizes,
             rules,
@@ -251,12 +270,6 @@ impl<'a> Moved<'a> {
         squares
     }
 
-    /// Largest value, or slope, of any component of its group.
-    fn largest(&self, component: Component, slope: Option<usize>) -> f64 {
-        let sizes = self.sizes.get(&component.place().0);
-        sizes.map_or(0.0, |s| s[usize::from(slope.is_some())])
-    }
-
     /// Error over tolerance per unit; errors grow with the move as long as it is small.
     fn error(&mut self, component: Component, slope: Option<usize>) -> f64 {
         let sample = self.sample;
@@ -264,7 +277,7 @@ impl<'a> Moved<'a> {
             Some(k) => sample.slope(component, k).unwrap_or(0.0),
             None => sample.value(component),
         };
-        let by = 1e-3 * size.abs().max(1e-3 * self.largest(component, slope));
+        let by = 1e-3 * size.abs().max(1e-3 * self.sizes.largest(component, slope));
         if by == 0.0 {
             return 0.0;
         }

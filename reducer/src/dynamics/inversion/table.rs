@@ -2,7 +2,6 @@
 
 use super::{Inversion, Tracked};
 use crate::reduced_model::ReducedModel;
-use std::fmt::Write;
 
 impl Inversion {
     /// Names of the columns: time, coordinates, their rates, forces, modal coordinates, what is wanted, and
@@ -24,27 +23,30 @@ impl Inversion {
         columns
     }
 
+    /// Numbers of these columns at one instant.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = f64> {
+        let lists = [
+            &self.exact.theta[i],
+            &self.rate[i],
+            &self.exact.force[i],
+            &self.modal[i],
+            &self.wanted[i],
+            &self.rigid.theta[i],
+            &self.rigid.force[i],
+            &self.quasi_static.theta[i],
+            &self.quasi_static.force[i],
+        ];
+        let numbers = lists.into_iter().flatten().copied();
+        std::iter::once(self.times[i]).chain(numbers)
+    }
+
     /// The table as comma-separated values; numbers read back exactly.
     pub fn to_csv(&self, model: &ReducedModel, tracked: &[Tracked]) -> String {
         let mut text = self.columns(model, tracked).join(",");
         text.push('\n');
-        for (i, time) in self.times.iter().enumerate() {
-            let lists = [
-                &self.exact.theta[i],
-                &self.rate[i],
-                &self.exact.force[i],
-                &self.modal[i],
-                &self.wanted[i],
-                &self.rigid.theta[i],
-                &self.rigid.force[i],
-                &self.quasi_static.theta[i],
-                &self.quasi_static.force[i],
-            ];
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{time:e}");
-            for value in lists.into_iter().flatten() {
-                let _ = write!(text, ",{value:e}");
-            }
+        for i in 0..self.times.len() {
+            let numbers: Vec<String> = self.row(i).map(|value| format!("{value:e}")).collect();
+            text += &numbers.join(",");
             text.push('\n');
         }
         text
