@@ -94,3 +94,42 @@ fn a_file_that_says_how_many_gets_them() {
     assert_eq!(reducer.mode_choice(), None);
     assert_eq!(reducer.reference().selection, InternalModes::Lowest(5));
 }
+
+/// A tube bends alike in all directions: its modes come in pairs of one frequency, which the eigenproblem mixes.
+#[test]
+fn tubes_keep_modes_in_the_plane_of_motion_too() {
+    let text = r#"
+format = 1
+name = "tubes"
+gravity = [0, -9.81, 0]
+[section.tube]
+tube = { diameter = "25 mm", wall = "2 mm" }
+[[body]]
+name = "upper"
+beam = { from = [0, 0, 0], to = [0.6, 0, 0], elements = 4, section = "tube", material = "aluminium" }
+[[body]]
+name = "lower"
+beam = { from = [0.6, 0, 0], to = [1.1, 0, 0], elements = 4, section = "tube", material = "aluminium" }
+[[joint]]
+name = "shoulder"
+hinge = ["ground", "upper.from"]
+axis = [0, 0, 1]
+[[joint]]
+name = "elbow"
+hinge = ["upper.to", "lower.from"]
+axis = [0, 0, 1]
+[[coordinate]]
+drives = "shoulder"
+range = [-0.8, 0.8]
+[[coordinate]]
+drives = "elbow"
+range = [-0.8, 0.8]
+"#;
+    let read = |path: &std::path::Path| reducer::description::read(path);
+    let mechanism = reducer::description::parse(text, "tubes.toml", &read)
+        .unwrap_or_else(|faults| panic!("{faults}"));
+    let reducer = LocalReducer::new(&mechanism).expect("an arm");
+    let choice = reducer.mode_choice().expect("the file names no modes");
+    assert_eq!(choice.plane, Some(Plane::Xy), "{choice}");
+    assert!(choice.gap.is_some_and(|gap| gap > 1.25), "{choice}");
+}

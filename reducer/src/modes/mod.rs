@@ -14,6 +14,7 @@ pub use energy::{kinetic_shares, strain_shares};
 pub use linearised::Linearised;
 pub use loaded::loaded_frequencies;
 pub use local::LocalModes;
+pub(crate) use reference::separated;
 pub use reference::{Reference, in_plane_energy, internal_modes};
 
 use crate::model::{SaddleError, StaticsError};

@@ -145,7 +145,7 @@ fn of_class(
 
 /// The same modes, with those of equal frequency turned so that each moves as purely as possible in
 /// or across a plane: where both bending stiffnesses are equal, the eigenproblem itself mixes them.
-pub(super) fn separated(
+pub(crate) fn separated(
     at: &Linearised<'_>,
     mut modes: NaturalModes,
     plane: Plane,

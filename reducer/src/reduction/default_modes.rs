@@ -11,7 +11,7 @@ use crate::description::mechanism::{InternalModes, Mechanism, Plane};
 use crate::kinematics::Configuration;
 use crate::lie::{angular, linear};
 use crate::model::plane_normal;
-use crate::modes::{Linearised, in_plane_energy, internal_modes};
+use crate::modes::{Linearised, in_plane_energy, internal_modes, separated};
 use nalgebra::Vector3;
 use std::fmt;
 
@@ -117,9 +117,15 @@ impl LocalReducer {
             let mut leaves = false;
             let mut pure = true;
             for at in places {
-                let modes =
-                    internal_modes(at, LEAST + MORE).map_err(|e| self.fault(&at.theta, e))?;
-                for mode in 0..modes.omega.len() {
+                let modes = internal_modes(at, LEAST + MORE)
+                    .and_then(|modes| separated(at, modes, plane))
+                    .map_err(|e| self.fault(&at.theta, e))?;
+                // The last may be one of two of equal frequency, which the other would be told apart from.
+                let whole = match modes.complete {
+                    true => modes.omega.len(),
+                    false => modes.omega.len().saturating_sub(1),
+                };
+                for mode in 0..whole {
                     let part = in_plane_energy(at, &modes.shapes, mode, plane);
                     leaves |= part < IMPURE;
                     pure &= !(IMPURE..1.0 - IMPURE).contains(&part);
@@ -152,7 +158,12 @@ impl LocalReducer {
     ) -> Result<Vec<f64>, ReductionError> {
         let mut total = count;
         loop {
-            let modes = internal_modes(at, total).map_err(|e| self.fault(&at.theta, e))?;
+            let found = internal_modes(at, total);
+            let found = match plane {
+                Some(plane) => found.and_then(|modes| separated(at, modes, plane)),
+                None => found,
+            };
+            let modes = found.map_err(|e| self.fault(&at.theta, e))?;
             let in_class = |mode: &usize| {
                 plane.is_none_or(|plane| in_plane_energy(at, &modes.shapes, *mode, plane) > 0.5)
             };
