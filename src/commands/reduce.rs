@@ -521,7 +521,7 @@ fn largest_cost(out: &mut String, cost: &LargestCost, summary: &Summary) {
     if let Some(boxes) = cost.given_up {
         let _ = writeln!(
             out,
-            "the bound of the largest error is given up at {boxes} boxes, more than eight times those of the mean ({}): narrow the ranges, or set `largest = false` in [approximation]",
+            "the bound of the largest error is given up at {boxes} boxes, which take more than eight times what the mean does ({}): narrow the ranges, or set `largest = false` in [approximation]",
             places.join("; "),
         );
         return;

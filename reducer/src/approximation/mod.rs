@@ -167,6 +167,8 @@ fn approximate_by(
     let mut peaks = Peaks::new(layout);
     let mut sensitivities = Sensitivities::default();
     let mut everything = None;
+    let mut whole = None;
+    let mut largest: Option<LargestCost> = None;
     if rules.is_adaptive_degree() && rules.objective == Objective::Size {
         let context = Context {
             layout,
@@ -203,20 +205,23 @@ fn approximate_by(
         };
         let is_tree = local.is_tree();
         if rules.form == ModelForm::Lagrangian
-            && let Some((model, largest)) =
-                waves::approximate_fading(&context, &mut store, &probes, is_tree)?
+            && let Some(faded) = waves::approximate_fading(&context, &mut store, &probes, is_tree)?
         {
-            return Ok(Some(Approximation {
-                largest,
-                ..finished(model, &store, counters, Vec::new())
-            }));
+            if faded.is_bounded {
+                return Ok(Some(Approximation {
+                    largest: faded.largest,
+                    ..finished(faded.model, &store, counters, Vec::new())
+                }));
+            }
+            // Boxes may keep the bound of the largest error, which must not take too much.
+            let most = MOST_GROWTH * faded.model.stored_numbers();
+            rules.most_numbers = rules.most_numbers.min(most);
+            (whole, largest) = (Some(faded.model), faded.largest);
         }
     }
 
     let (mut attempt, mut searches) = (0, 0);
     let mut memory = refine::Memory::default();
-    let mut whole = None;
-    let mut largest = None;
     loop {
         observer.phase("refining");
         let context = Context {

@@ -26,21 +26,30 @@ use std::sync::Arc;
 const EXTENT: Extent = Extent {
     lines: 3,
     waves: 97,
-    polynomials: 17,
+    polynomials: 33,
 };
 /// Part of the points of a line that functions may need: more would not be told apart.
 const RESOLVED: f64 = 0.75;
 /// Part of a tolerance that the functions cut off may take along one line in the first attempt: the smallest whose grids
 /// are not too large, because the errors of many lines are added up and are seldom all there at once.
 const TAILS: [f64; 3] = [0.3, 1.0, 3.0];
-/// How much less it is in the next attempt.
+/// How much less it is in the next attempt; the square root of that where lines do not tell so many functions apart.
 const LESS: f64 = 0.3;
-const ATTEMPTS: u64 = 4;
+const ATTEMPTS: u64 = 5;
 /// Of what is cut off, single coefficients may be so small a part to be left out at once.
 const NOTHING: f64 = 1e-3;
 /// Part of a tolerance that trimmed tables may lose: more than on boxes, because errors of smooth functions are small
 /// in the mean where they are small somewhere, and the whole domain is looked at.
 const TRIMMING: f64 = 0.7;
+
+/// A model by waves that keeps the tolerances.
+pub(in super::super) struct Faded {
+    pub model: ReducedModel,
+    /// What the bound of the largest error takes, where the mean alone does not keep it.
+    pub largest: Option<LargestCost>,
+    /// That bound is kept.
+    pub is_bounded: bool,
+}
 
 /// The model of a mechanism by waves of its angles; nothing where none suits, functions fade slowly or samples fail.
 /// Where `is_tree`, angles may leave their ranges.
@@ -49,7 +58,7 @@ pub(in super::super) fn approximate(
     store: &mut SampleStore,
     probes: &[Sample],
     is_tree: bool,
-) -> Result<Option<(ReducedModel, Option<LargestCost>)>, DatabaseError> {
+) -> Result<Option<Faded>, DatabaseError> {
     let layout = base.layout;
     let needs = lists_with_needs(base, probes, TAILS[0]);
     let Some((axes, lines)) = chosen(base, store, &needs, is_tree)? else {
@@ -77,12 +86,19 @@ pub(in super::super) fn approximate(
     let Some(mut tail) = TAILS.iter().find(fits).copied() else {
         return Ok(None);
     };
-    let mut largest = None;
+    let (mut first, mut largest) = (None, None);
+    let mut less = LESS;
     for attempt in 0..ATTEMPTS {
         let Some(tables) = tables(base, &mut samples, probes, tail)? else {
-            return Ok(None);
+            if attempt == 0 {
+                return Ok(None);
+            }
+            tail /= less;
+            less = less.sqrt();
+            tail *= less;
+            continue;
         };
-        tail *= LESS;
+        tail *= less;
         let context = Context {
             rules: &rules,
             functions: &functions,
@@ -97,12 +113,17 @@ pub(in super::super) fn approximate(
             rules.tighten((0.9 / audited.excess).clamp(0.3, 0.9));
             continue;
         }
+        let bounded = |model| Faded {
+            model,
+            largest: largest.clone(),
+            is_bounded: true,
+        };
         let Some(factor) = rules.largest else {
-            return Ok(Some((model, largest)));
+            return Ok(Some(bounded(model)));
         };
         let found = search(&context, samples.store, &model, &audited.points, factor)?;
         if found.excess <= CLOSE {
-            return Ok(Some((model, largest)));
+            return Ok(Some(bounded(model)));
         }
         peaks.include(found.points);
         largest.get_or_insert(LargestCost {
@@ -110,8 +131,13 @@ pub(in super::super) fn approximate(
             places: found.worst,
             given_up: None,
         });
+        first.get_or_insert(model);
     }
-    Ok(None)
+    Ok(first.map(|model| Faded {
+        model,
+        largest,
+        is_bounded: false,
+    }))
 }
 
 /// Functions of every θ, and lines along each.
