@@ -119,9 +119,11 @@ name = "elbow"
 hinge = ["upper.to", "lower.from"]
 axis = [0, 0, 1]
 [[coordinate]]
+name = "shoulder"
 drives = "shoulder"
 range = [-0.8, 0.8]
 [[coordinate]]
+name = "elbow"
 drives = "elbow"
 range = [-0.8, 0.8]
 "#;
