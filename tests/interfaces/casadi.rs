@@ -182,11 +182,7 @@ fn the_full_model_ends_where_an_optimal_plan_does() {
     std::fs::write(folder.join("four_bar.toml"), narrow).unwrap();
     reduce(folder, &["four_bar.toml", "-o", ".", "--quiet"]);
     export(folder);
-    let mut plan = python("plan.py", folder);
-    run(plan.args(["casadi", "four_bar", "-0.75", "-0.05", "0.5", "15"]));
-    let plan = std::fs::read_to_string(folder.join("casadi/plan.json")).unwrap();
-    let plan: Value = serde_json::from_str(&plan).unwrap();
-    assert_eq!(plan["status"], "Solve_Succeeded", "{plan}");
+    let plan = planned(folder, &["-0.75", "-0.05", "0.5", "15"]);
     let scenario = "format = 1\nmechanism = \"four_bar.toml\"\nmodel = \"model.json\"\nduration = 0.5\n\
         [initial]\ntheta = [-0.75]\nstart = \"equilibrium\"\n\
         [[drive]]\ncoordinate = \"theta\"\nforce = { table = { file = \"casadi/force.csv\" } }\n\
@@ -216,6 +212,41 @@ fn the_full_model_ends_where_an_optimal_plan_does() {
         1e3 * away
     );
     assert!(away < 2e-3, "{away}");
+}
+
+/// What `plan.py` plans.
+fn planned(folder: &Path, motion: &[&str]) -> Value {
+    run(python("plan.py", folder)
+        .args(["casadi", "four_bar"])
+        .args(motion));
+    let plan = std::fs::read_to_string(folder.join("casadi/plan.json")).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan["status"], "Solve_Succeeded", "{plan}");
+    plan
+}
+
+/// Over faces of boxes, by compiled functions and a Hessian of limited memory: the optimum of the expressions.
+#[test]
+fn compiled_functions_find_the_optimum_of_the_expressions() {
+    if !CASADI.is_done() || !PLANNED.is_done() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    CASES[0].model(folder);
+    export(folder);
+    run(Command::new("cc")
+        .args("-O2 -std=c99 -fPIC -shared four_bar_casadi.c -lm -o four_bar_casadi.so".split(' '))
+        .current_dir(folder.join("casadi")));
+    let motion = ["-0.4", "0.3", "0.8", "40"];
+    let [exact, limited] =
+        [&motion[..], &[&motion[..], &["compiled"]].concat()].map(|motion| planned(folder, motion));
+    let [cost, other] = [&exact, &limited].map(|plan| plan["cost"].as_f64().unwrap());
+    println!(
+        "{} and {} iterations",
+        exact["iterations"], limited["iterations"]
+    );
+    assert!((other / cost - 1.0).abs() < 1e-4, "{cost} and {other}");
 }
 
 /// Outputs of second order have exact derivatives in an FMU too.

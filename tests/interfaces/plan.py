@@ -1,8 +1,8 @@
-"""Plans a motion of a model from rest to rest: FOLDER PREFIX FROM TO DURATION INTERVALS.
+"""Plans a motion of a model from rest to rest: FOLDER PREFIX FROM TO DURATION INTERVALS [compiled].
 
-Direct collocation (three Radau points) of the expressions of a `casadi` export, solved by IPOPT with exact Hessians: the
-force on the first coordinate is continuous and piecewise linear, its rate as small as can be in the mean square. Writes
-`force.csv` and `plan.json` into the folder.
+Direct collocation (three Radau points) of the expressions of a `casadi` export, solved by IPOPT with exact Hessians, or of its
+compiled functions, with limited memory in the Hessian's place: the force on the first coordinate is continuous and piecewise
+linear, its rate as small as can be in the mean square. Writes `force.csv` and `plan.json` into the folder.
 """
 
 import json
@@ -14,8 +14,16 @@ import numpy as np
 folder, prefix = sys.argv[1:3]
 start, end, duration = (float(x) for x in sys.argv[3:6])
 intervals = int(sys.argv[6])
+is_compiled = sys.argv[7:] == ["compiled"]
 sys.path.insert(0, folder)
 model = __import__(f"{prefix}_model").Model(clamp=False)
+dynamics = model.inverse_dynamics
+options = {"print_level": 0, "sb": "yes", "tol": 1e-9, "max_iter": 200}
+Symbol = ca.SX
+if is_compiled:
+    dynamics = ca.external(f"{prefix}_casadi_inverse_dynamics", f"{folder}/{prefix}_casadi.so")
+    options |= {"tol": 1e-6, "hessian_approximation": "limited-memory"}
+    Symbol = ca.MX
 n = model.n
 h = duration / intervals
 opti = ca.Opti()
@@ -31,15 +39,15 @@ def driven(u):
 
 def interval():
     """What must vanish in one interval, by its first state, those inside, and the forces at its ends."""
-    x, inside = ca.SX.sym("x", 2 * n), ca.SX.sym("inside", 2 * n, len(points))
-    first, last = ca.SX.sym("first"), ca.SX.sym("last")
+    x, inside = Symbol.sym("x", 2 * n), Symbol.sym("inside", 2 * n, len(points))
+    first, last = Symbol.sym("first"), Symbol.sym("last")
     every = ca.repmat(scale, 1, len(points) + 1) * ca.horzcat(x, inside)
     change = ca.mtimes(every, C) / h
     out = []
     for j, tau in enumerate(points):
         at, slope, u = every[:, j + 1], change[:, j], first + tau * (last - first)
         out.append((slope[:n] - at[n:]) / scale[n:])
-        out.append(model.inverse_dynamics(at[:n], at[n:], slope[n:]) - driven(u))
+        out.append(dynamics(at[:n], at[n:], slope[n:]) - driven(u))
     return ca.Function("interval", [x, inside, first, last], [ca.vertcat(*out)])
 
 
@@ -57,7 +65,7 @@ def at_rest(x, u, rows):
     """Neither moving nor about to move."""
     x = scale * x
     opti.subject_to(x[[n + i for i in rows]] / scale[[n + i for i in rows]] == 0)
-    balance = model.inverse_dynamics(x[:n], ca.DM.zeros(n), ca.DM.zeros(n)) - driven(u)
+    balance = dynamics(x[:n], ca.DM.zeros(n), ca.DM.zeros(n)) - driven(u)
     opti.subject_to(balance[rows] == 0)
 
 
@@ -83,7 +91,7 @@ opti.set_initial(inside, guess)
 opti.set_initial(first, [start] + [0.0] * (2 * n - 1))
 cost = ca.sumsqr(forces[1:] - forces[:-1]) / h
 opti.minimize(1e-4 * cost)
-opti.solver("ipopt", {"print_time": False, "error_on_fail": False}, {"print_level": 0, "sb": "yes", "tol": 1e-9, "max_iter": 200})
+opti.solver("ipopt", {"print_time": False, "error_on_fail": False}, options)
 solution = opti.solve()
 stats = solution.stats()
 u = np.array(solution.value(forces)).ravel()
