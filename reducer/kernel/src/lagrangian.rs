@@ -14,6 +14,7 @@ use super::parameters::weigh_gravity;
 use super::polynomials::Fields;
 use super::scaling::{is_scaled, scaled, share};
 use super::scratch::Scratch;
+use super::values::spread;
 
 /// Derivatives of all values in time.
 #[inline(always)]
@@ -162,13 +163,14 @@ fn add_rest<R: Load<M::Stored>, M: Source>(
         weigh_gravity(source, gravity, value, eta, weight, out);
     }
     // ∂(V − T)/∂θ.
+    spread(source, weight);
     match &f.motion {
         Some(motion) => motion.add_gradient(source, weight, out, scratch),
         None => add_gradient(source, f, weight, out),
     }
 }
 
-/// Adds Σ weight · ∂value/∂θ; constants have no gradient.
+/// Adds Σ weight · ∂value/∂θ over columns: constants have no gradient, and weights of combinations are spread.
 #[inline(always)]
 pub fn add_gradient<R: Load<M::Stored>, M: Source>(
     source: &M,
