@@ -61,8 +61,14 @@ fn models_are_compact() {
 fn many_modes_take_few_numbers() {
     let folder = tempfile::tempdir().expect("a folder");
     let changes = [
-        ("internal_modes = 5", "internal_modes = 20\nstiffening = false"),
-        ("[reduction]\n", "[approximation]\nlargest = false\n\n[reduction]\n"),
+        (
+            "internal_modes = 5",
+            "internal_modes = 20\nstiffening = false",
+        ),
+        (
+            "[reduction]\n",
+            "[approximation]\nlargest = false\n\n[reduction]\n",
+        ),
     ];
     let mechanism = changed("four_bar.toml", &changes, folder.path());
     let out = folder.path().join("out");
@@ -88,7 +94,10 @@ fn many_modes_take_few_numbers() {
         .status()
         .expect("the program");
     assert_eq!(status.code(), Some(1));
-    assert_eq!(std::fs::read(again.join("model.json")).expect("a model"), text);
+    assert_eq!(
+        std::fs::read(again.join("model.json")).expect("a model"),
+        text
+    );
 }
 
 /// By default no block is off by more than ten times its tolerance, wherever a search finds its largest error; that

@@ -204,7 +204,10 @@ impl Reader {
     fn combined(&mut self) -> Read<Vec<Combination>> {
         let components =
             self.components(["components/combined_quantity", "components/combined_index"])?;
-        let ends = counts(&self.integer("components/combined_end"), "components/combined_end")?;
+        let ends = counts(
+            &self.integer("components/combined_end"),
+            "components/combined_end",
+        )?;
         let columns = self.integer("components/combined_column");
         let factors = self.real("components/combined_factor");
         same_length("components/combined_end", ends.len(), components.len())?;
@@ -212,14 +215,21 @@ impl Reader {
         let last = ends.last().copied().unwrap_or(0);
         same_length("components/combined_factor", factors.len(), last)?;
         let column = |&c: &i64| {
-            u32::try_from(c).map_err(|_| refuse("components/combined_column", format!("column {c}")))
+            u32::try_from(c)
+                .map_err(|_| refuse("components/combined_column", format!("column {c}")))
         };
         let columns: Vec<u32> = columns.iter().map(column).collect::<Read<_>>()?;
         let mut first = 0;
         let one = |(component, end): (Component, usize)| {
-            let (of, by) = columns.get(first..end).zip(factors.get(first..end)).ok_or_else(|| {
-                refuse("components/combined_end", format!("an end {end} behind {first}"))
-            })?;
+            let (of, by) = columns
+                .get(first..end)
+                .zip(factors.get(first..end))
+                .ok_or_else(|| {
+                    refuse(
+                        "components/combined_end",
+                        format!("an end {end} behind {first}"),
+                    )
+                })?;
             first = end;
             Ok(Combination {
                 component,

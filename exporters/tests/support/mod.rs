@@ -159,7 +159,9 @@ fn combine(lists: &mut ComponentLists) {
         .collect();
     let mut numbers = Numbers::new(combined.len() as u64);
     for (i, component) in combined.into_iter().enumerate() {
-        let mut of: Vec<u32> = (0..=i % 3).map(|j| columns[(7 * i + 5 * j) % columns.len()]).collect();
+        let mut of: Vec<u32> = (0..=i % 3)
+            .map(|j| columns[(7 * i + 5 * j) % columns.len()])
+            .collect();
         of.sort_unstable();
         of.dedup();
         // The columns may be large: what is made of them stays as small as other functions.

@@ -163,14 +163,16 @@ fn add_rest<R: Load<M::Stored>, M: Source>(
         weigh_gravity(source, gravity, value, eta, weight, out);
     }
     // ∂(V − T)/∂θ.
-    spread(source, weight);
     match &f.motion {
-        Some(motion) => motion.add_gradient(source, weight, out, scratch),
+        Some(motion) => {
+            spread(source, weight);
+            motion.add_gradient(source, weight, out, scratch);
+        }
         None => add_gradient(source, f, weight, out),
     }
 }
 
-/// Adds Σ weight · ∂value/∂θ over columns: constants have no gradient, and weights of combinations are spread.
+/// Adds Σ weight · ∂value/∂θ; constants have no gradient.
 #[inline(always)]
 pub fn add_gradient<R: Load<M::Stored>, M: Source>(
     source: &M,
@@ -180,8 +182,12 @@ pub fn add_gradient<R: Load<M::Stored>, M: Source>(
 ) {
     let m = source.model();
     let columns = m.dynamics.columns;
+    let combined = m.dynamics.values - source.combined().ends.len();
     for (k, sum) in out.iter_mut().enumerate().take(m.n_rigid) {
         for (w, slope) in weight[..columns].iter().zip(f.slope(k)) {
+            *sum += *w * *slope;
+        }
+        for (w, slope) in weight[combined..].iter().zip(&f.slope(k)[combined..]) {
             *sum += *w * *slope;
         }
     }

@@ -10,7 +10,6 @@ use super::number::{Load, Number};
 use super::polynomials::Fields;
 use super::scaling::share;
 use super::scratch::Scratch;
-use super::values::spread;
 
 /// A quantity with its derivatives.
 struct Jet<'w, R> {
@@ -160,8 +159,6 @@ fn take_energy<R: Load<M::Stored>, M: Source>(
         weight[v] = -(x.eta[d] * x.eta[e] * product);
         weight_by[v] = -((turned * product) + (x.eta[d] * x.eta[e] * by));
     }
-    spread(source, weight);
-    spread(source, weight_by);
     add_gradient(source, f, weight_by, out);
     add_gradient(source, df, weight, out);
 }

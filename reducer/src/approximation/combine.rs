@@ -23,7 +23,7 @@ use coding::{Coding, Functions, skeleton};
 use kernel::Group;
 
 /// Part of the numbers, at most, for which combinations are worth what they take in every evaluation.
-const WORTH: f64 = 2.0 / 3.0;
+const WORTH: f64 = 0.5;
 /// Part of a tolerance that combinations may cost at first,
 const FIRST: f64 = 0.6;
 /// what boxes may use of their tolerances then,
@@ -165,7 +165,10 @@ impl<'a> Plain<'a> {
         let rows = rows(store, model);
         let inverse = |s: &Sample| 1.0 / s.gyroscopic_size.max(f64::MIN_POSITIVE);
         // Errors are relative to what is small in some places; sensitivities are means over all.
-        let mean: f64 = rows.iter().map(|r| (r.weight * inverse(&r.sample)).powi(2)).sum();
+        let mean: f64 = rows
+            .iter()
+            .map(|r| (r.weight * inverse(&r.sample)).powi(2))
+            .sum();
         let weights: Vec<f64> = (rows.iter())
             .map(|r| r.weight * (inverse(&r.sample) / mean.sqrt()).clamp(0.1, 10.0))
             .collect();
@@ -180,16 +183,27 @@ impl<'a> Plain<'a> {
         let mut fitted = vec![Vec::with_capacity(rows.len()); columns.len()];
         let mut at = PolynomialValues::new(context.functions, false);
         for (row, weight) in rows.iter().zip(&weights) {
-            let values = values(&model.boxes[row.index], row.sample.theta(), &mut at, columns.len());
+            let values = values(
+                &model.boxes[row.index],
+                row.sample.theta(),
+                &mut at,
+                columns.len(),
+            );
             for (function, value) in fitted.iter_mut().zip(values) {
                 function.push(weight * value);
             }
         }
-        let used = model.boxes.iter().map(|b| assess(context, store, &mut b.clone()));
+        let used = model
+            .boxes
+            .iter()
+            .map(|b| assess(context, store, &mut b.clone()));
         Some(Self {
             model,
             stored,
-            units: targets.iter().map(|&t| context.sensitivities.of_value(t)).collect(),
+            units: targets
+                .iter()
+                .map(|&t| context.sensitivities.of_value(t))
+                .collect(),
             used: used.collect(),
             targets,
             others,
@@ -275,7 +289,13 @@ impl<'a> Plain<'a> {
             }
             b
         };
-        let mut boxes: Vec<BoxModel> = self.model.boxes.iter().zip(&self.used).map(rebuild).collect();
+        let mut boxes: Vec<BoxModel> = self
+            .model
+            .boxes
+            .iter()
+            .zip(&self.used)
+            .map(rebuild)
+            .collect();
         let tree = self.model.tree.clone();
         let continuity = join_boxes(context, store, &tree, &mut boxes);
         let mut model = context.draft(self.model.layout.clone(), tree, boxes, continuity);
@@ -338,7 +358,10 @@ fn values(b: &BoxModel, theta: &[f64], at: &mut PolynomialValues, n: usize) -> V
 /// Coefficients that are not zero, by column.
 fn stored_by_column(boxes: &[BoxModel], n: usize) -> Vec<usize> {
     let mut counts = vec![0; n];
-    for row in boxes.iter().flat_map(|b| b.dynamics.coefficients.chunks_exact(n.max(1))) {
+    for row in boxes
+        .iter()
+        .flat_map(|b| b.dynamics.coefficients.chunks_exact(n.max(1)))
+    {
         for (count, c) in counts.iter_mut().zip(row) {
             *count += usize::from(*c != 0.0);
         }

@@ -377,7 +377,8 @@ impl ComponentLists {
             )?;
             let of = |column: &u32| self.dynamics.get(*column as usize);
             require(
-                c.of.iter().all(|i| of(i).is_some_and(|d| !d.facts().is_energy)),
+                c.of.iter()
+                    .all(|i| of(i).is_some_and(|d| !d.facts().is_energy)),
                 place,
                 format!("columns {:?}", c.of),
                 format!("columns below {columns}, of no energy"),

@@ -3,7 +3,8 @@
 use super::ObserverPlan;
 use super::plan::Plan;
 use kernel::{
-    Coefficients, Combining, Estimate, LinearModel, Load, Number, Output, Parameters, Scratch, Status,
+    Coefficients, Combining, Estimate, LinearModel, Load, Number, Output, Parameters, Scratch,
+    Status,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -210,7 +210,8 @@ pub(super) fn skeleton(targets: &Functions, least: f64, more: usize) -> Vec<usiz
     let largest = |left: &Functions| {
         let squares: Vec<f64> = left.par_iter().map(|t| dot(t, t)).collect();
         let sum: f64 = squares.iter().sum();
-        let best = (0..squares.len()).max_by(|&a, &b| squares[a].total_cmp(&squares[b]).then(b.cmp(&a)));
+        let best =
+            (0..squares.len()).max_by(|&a, &b| squares[a].total_cmp(&squares[b]).then(b.cmp(&a)));
         best.filter(|_| sum > least)
     };
     while let Some(next) = largest(&left) {
@@ -221,7 +222,9 @@ pub(super) fn skeleton(targets: &Functions, least: f64, more: usize) -> Vec<usiz
         let direction: Vec<f64> = left[next].iter().map(|x| x / norm).collect();
         left.par_iter_mut().for_each(|t| {
             let part = dot(t, &direction);
-            t.iter_mut().zip(&direction).for_each(|(x, d)| *x -= part * d);
+            t.iter_mut()
+                .zip(&direction)
+                .for_each(|(x, d)| *x -= part * d);
         });
         chosen.push(next);
     }
@@ -292,7 +295,9 @@ mod tests {
         let (targets, atoms) = example();
         let coding = Coding::new(&targets, &atoms, 1e-24);
         let small: f64 = targets[2].iter().map(|x| x * x).sum();
-        let counts = coding.within(1.5 * small).expect("atoms that span the targets");
+        let counts = coding
+            .within(1.5 * small)
+            .expect("atoms that span the targets");
         assert_eq!(counts[2], 0);
         assert!(coding.within(-1.0).is_none());
     }
