@@ -165,14 +165,12 @@ fn combine(lists: &mut ComponentLists) {
         of.sort_unstable();
         of.dedup();
         // The columns may be large: what is made of them stays as small as other functions.
-        let by = of.iter().map(|c| match size(lists.dynamics[*c as usize]) {
-            (mean, _) => 0.1 * (1.0 + 0.5 * numbers.next()) / mean.max(0.1),
+        let by = of.iter().map(|c| {
+            let (mean, _) = size(lists.dynamics[*c as usize]);
+            0.1 * (1.0 + 0.5 * numbers.next()) / mean.max(0.1)
         });
-        lists.combined.push(Combination {
-            component,
-            by: by.collect(),
-            of,
-        });
+        let by: Vec<f64> = by.collect();
+        lists.combined.push(Combination { component, by, of });
     }
 }
 
