@@ -4,7 +4,7 @@
 use crate::code::{self, ALONG, SourceFiles, c_values, render};
 use crate::{ExportOptions, WriteError, json};
 use minijinja::{Value, context};
-use reducer::reduced_model::{FORMAT, ReducedModel};
+use reducer::reduced_model::ReducedModel;
 
 const TEMPLATES: &[(&str, &str)] = &[
     ALONG,
@@ -194,7 +194,8 @@ pub fn casadi_files(
         most => 4,
         // Rows, columns and the start of every column of a matrix without entries.
         pattern => (outputs + 3).max(4),
-        format => FORMAT,
+        format => model.format,
+        combined => !model.components.combined.is_empty(),
         ..shared
     };
     let print = |template| render(TEMPLATES, template, &facts, &prefix);

@@ -1,6 +1,6 @@
 //! What can go wrong between a model and its files.
 
-use reducer::reduced_model::{FORMAT, InvalidModel};
+use reducer::reduced_model::{FORMATS, InvalidModel};
 use std::path::PathBuf;
 
 /// Why a file is not read as a model.
@@ -87,7 +87,8 @@ pub enum ReadError {
     },
     /// Written by another version.
     #[error(
-        "the model has format {found}; this version reads format {FORMAT}: reduce the mechanism again with this version, or use the version that wrote the model"
+        "the model has format {found}; this version reads formats {} and {}: reduce the mechanism again with this version, or use the version that wrote the model",
+        FORMATS[0], FORMATS[1]
     )]
     Format {
         /// Format of the file.

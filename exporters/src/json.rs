@@ -1,7 +1,7 @@
 //! JSON: the model's own structure, floats in their shortest exact form.
 
 use crate::{ReadError, WriteError};
-use reducer::reduced_model::{FORMAT, ReducedModel};
+use reducer::reduced_model::{FORMATS, ReducedModel};
 use serde::Deserialize;
 
 /// Most bytes of a JSON model that are read.
@@ -45,7 +45,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<ReducedModel, ReadError> {
     };
     // A file of another version may differ anywhere: say so before anything else is judged.
     let version: FormatOnly = serde_json::from_slice(bytes).map_err(refuse)?;
-    if version.format != u64::from(FORMAT) {
+    if !FORMATS.map(u64::from).contains(&version.format) {
         return Err(ReadError::Format {
             found: version.format,
         });

@@ -173,3 +173,41 @@ proptest! {
         prop_assert!(json::from_bytes(&bytes).is_err());
     }
 }
+
+#[test]
+fn combinations_that_lie_are_refused() {
+    let recipe = recipes().into_iter().find(|r| r.name == "combined_arm");
+    let good = model(&recipe.expect("a recipe"));
+    assert_eq!(good.format, 5);
+    let changes: [(&str, fn(&mut ReducedModel)); 7] = [
+        ("no column", |m| {
+            let c = &mut m.components.combined[0];
+            (c.of, c.by) = (Vec::new(), Vec::new());
+        }),
+        ("a column that is not there", |m| {
+            let beyond = m.components.dynamics.len() as u32;
+            m.components.combined[0].of = vec![beyond];
+            m.components.combined[0].by = vec![1.0];
+        }),
+        ("columns that do not ascend", |m| {
+            m.components.combined[0].of = vec![2, 1];
+            m.components.combined[0].by = vec![1.0, 1.0];
+        }),
+        ("a factor too many", |m| {
+            m.components.combined[0].by.push(1.0)
+        }),
+        ("no number", |m| m.components.combined[0].by[0] = f64::NAN),
+        ("a function twice", |m| {
+            m.components.combined[0].component = m.components.dynamics[0];
+        }),
+        ("the format of models without", |m| m.format = 4),
+    ];
+    for (what, change) in changes {
+        let mut m = good.clone();
+        change(&mut m);
+        assert!(m.validate().is_err(), "{what}");
+    }
+    let mut plain = model(&recipes()[0]);
+    plain.format = 5;
+    assert!(plain.validate().is_err());
+}

@@ -11,12 +11,14 @@ use support::{model, recipes};
 fn components(m: &ReducedModel) -> impl Iterator<Item = Component> {
     let lists = &m.components;
     let constants = lists.constants.iter().map(|c| c.component);
+    let combined = lists.combined.iter().map(|c| c.component);
     lists
         .dynamics
         .iter()
         .chain(&lists.outputs)
         .copied()
         .chain(constants)
+        .chain(combined)
 }
 
 /// The synthetic models, with which generated code is compared, hold every kind of component.
@@ -37,6 +39,11 @@ fn changed(m: &ReducedModel, group: Group) -> ReducedModel {
     for constant in &mut out.components.constants {
         if is_of(&constant.component) {
             constant.value *= 1.01;
+        }
+    }
+    for combination in &mut out.components.combined {
+        if is_of(&combination.component) {
+            combination.by.iter_mut().for_each(|x| *x *= 1.01);
         }
     }
     let lists = out.components.clone();

@@ -55,6 +55,51 @@ fn models_are_compact() {
     }
 }
 
+/// Slopes of the mass factor grow with the cube of the modes; most of them are combinations of a few functions, the same in
+/// every box. Without combinations this model takes 104 523 numbers.
+#[test]
+fn many_modes_take_few_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let changes = [
+        (
+            "internal_modes = 5",
+            "internal_modes = 20\nstiffening = false",
+        ),
+        (
+            "[reduction]\n",
+            "[approximation]\nlargest = false\n\n[reduction]\n",
+        ),
+    ];
+    let mechanism = changed("four_bar.toml", &changes, folder.path());
+    let out = folder.path().join("out");
+    // Where modes lose their resemblance to the reference there is no model.
+    let (summary, code) = pipeline(&mechanism, &out);
+    assert_eq!(code, 1);
+    let numbers = number(&summary["stored_numbers"]);
+    assert!(numbers <= 30_000.0, "{numbers}");
+    assert_eq!(summary["short"].as_array().map(Vec::len), Some(0));
+    for block in ["mass", "gyroscopic", "gravity", "stiffness", "force"] {
+        let mean = number(&summary["errors"][block]["mean"]);
+        assert!(mean <= 0.005, "{block}: {mean}");
+    }
+    let text = std::fs::read(out.join("model.json")).expect("a model");
+    let model: Value = serde_json::from_slice(&text).expect("a document");
+    assert_eq!(model["format"], 5);
+    // The bytes do not depend on the number of threads.
+    let again = folder.path().join("again");
+    let status = reduce()
+        .arg(&mechanism)
+        .args(["--jobs", "1", "--no-report", "--quiet", "-o"])
+        .arg(&again)
+        .status()
+        .expect("the program");
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(
+        std::fs::read(again.join("model.json")).expect("a model"),
+        text
+    );
+}
+
 /// By default no block is off by more than ten times its tolerance, wherever a search finds its largest error; that
 /// takes little where no singularity is near.
 #[test]

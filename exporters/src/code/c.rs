@@ -21,6 +21,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     ("moving.c", include_str!("../../templates/c/moving.c.j2")),
     (
+        "combined.c",
+        include_str!("../../templates/c/combined.c.j2"),
+    ),
+    (
         "motion_forces.c",
         include_str!("../../templates/c/motion_forces.c.j2"),
     ),

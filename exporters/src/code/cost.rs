@@ -56,7 +56,9 @@ pub(super) fn constant_bytes(plan: &Plan, single: bool) -> usize {
         .tables()
         .map(|t| {
             let run = if s > 1 { s + 1 } else { 1 };
-            (t.coefficients.len() + t.constants.len()) * real
+            (t.coefficients.len() + t.constants.len() + t.combined.factors.len()) * real
+                + t.combined.ends.len() * 4
+                + t.combined.columns.len() * 2
                 + t.runs.len() / (s + 1) * run
                 + t.shapes.len() * 8
                 + if t.gradients { t.places.len() * 8 } else { 0 }

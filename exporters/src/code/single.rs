@@ -2,7 +2,7 @@
 //! boxes, on faces and at corners. θ that rounding of a cut puts into another box is left out.
 
 use super::samples::{Samples, pattern};
-use kernel::{Coefficients, Load, Model, Number, Output, Scratch, Status};
+use kernel::{Coefficients, Combining, Load, Number, Output, Scratch, Status};
 use reducer::reduced_model::ReducedModel;
 use reducer::reduced_model::plan::Plan;
 
@@ -102,7 +102,7 @@ struct Results<R> {
 
 /// Functions at a state; forces for `forward_dynamics` are given. Nothing where a status is bad.
 fn evaluate<R: Load<f64>>(
-    m: &Model<'_, f64>,
+    m: &Combining<'_, f64>,
     memory: usize,
     [eta, rate, accel]: [&[R]; 3],
     given: Option<&[R]>,
@@ -190,7 +190,7 @@ fn view<R: Number>((first, jacobian): &mut (Vec<R>, Vec<R>)) -> Output<'_, R> {
     }
 }
 
-fn compare(m: &Model<'_, f64>, memory: usize, eta: &[f64], worst: &mut [Worst]) {
+fn compare(m: &Combining<'_, f64>, memory: usize, eta: &[f64], worst: &mut [Worst]) {
     let n = m.n;
     let single = |v: &[f64]| -> Vec<f32> { v.iter().map(|x| *x as f32).collect() };
     let double = |v: &[f32]| -> Vec<f64> { v.iter().map(|x| f64::from(*x)).collect() };

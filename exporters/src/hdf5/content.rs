@@ -1,5 +1,6 @@
 //! The named arrays of a file.
 
+use reducer::reduced_model::{FORMAT, FORMAT_COMBINED};
 use std::collections::BTreeMap;
 
 /// Arrays by their path in the file.
@@ -84,6 +85,11 @@ pub(super) const ARRAYS: &[(&str, Array, &str, &str)] = &[
     ("components/constant_value", R, "SI", "their values"),
     ("components/dynamics_quantity", T, "", "columns of boxes/dynamics_coefficients"),
     ("components/dynamics_index", I, "", INDEX_HELP),
+    ("components/combined_quantity", T, "", "quantities that are combinations of columns of boxes/dynamics_coefficients; absent: none"),
+    ("components/combined_index", I, "", INDEX_HELP),
+    ("components/combined_end", I, "", "where the terms of each combination end"),
+    ("components/combined_column", I, "", "column of each term"),
+    ("components/combined_factor", R, "SI", "what multiplies it"),
     ("components/outputs_quantity", T, "", "columns of boxes/outputs_coefficients"),
     ("components/outputs_index", I, "", INDEX_HELP),
     ("tree/kind", I, "", "0: cut, 1: box, 2: region without a model"),
@@ -138,6 +144,15 @@ pub(super) const ARRAYS: &[(&str, Array, &str, &str)] = &[
     ("provenance/jump_theta", R, "of the coordinate", "where the largest is, a row each"),
     ("provenance/jump_motion", R, "of the coordinate, per s and s^2", "rates, then accelerations that go with it, a row each; zero where no motion matters"),
 ];
+
+/// Version of the layout that arrays need.
+pub(super) fn format(content: &Content) -> i64 {
+    let combined = content.get("components/combined_factor");
+    i64::from(match combined.is_some_and(|c| !c.array.is_empty()) {
+        true => FORMAT_COMBINED,
+        false => FORMAT,
+    })
+}
 
 /// Paths and kinds that a reader looks for.
 pub(super) fn wanted() -> Vec<(&'static str, Array)> {

@@ -200,6 +200,46 @@ impl Reader {
             .collect()
     }
 
+    /// Combinations; none where the file has none.
+    fn combined(&mut self) -> Read<Vec<Combination>> {
+        let components =
+            self.components(["components/combined_quantity", "components/combined_index"])?;
+        let ends = counts(
+            &self.integer("components/combined_end"),
+            "components/combined_end",
+        )?;
+        let columns = self.integer("components/combined_column");
+        let factors = self.real("components/combined_factor");
+        same_length("components/combined_end", ends.len(), components.len())?;
+        same_length("components/combined_column", columns.len(), factors.len())?;
+        let last = ends.last().copied().unwrap_or(0);
+        same_length("components/combined_factor", factors.len(), last)?;
+        let column = |&c: &i64| {
+            u32::try_from(c)
+                .map_err(|_| refuse("components/combined_column", format!("column {c}")))
+        };
+        let columns: Vec<u32> = columns.iter().map(column).collect::<Read<_>>()?;
+        let mut first = 0;
+        let one = |(component, end): (Component, usize)| {
+            let (of, by) = columns
+                .get(first..end)
+                .zip(factors.get(first..end))
+                .ok_or_else(|| {
+                    refuse(
+                        "components/combined_end",
+                        format!("an end {end} behind {first}"),
+                    )
+                })?;
+            first = end;
+            Ok(Combination {
+                component,
+                of: of.to_vec(),
+                by: by.to_vec(),
+            })
+        };
+        components.into_iter().zip(ends).map(one).collect()
+    }
+
     fn reasons(&mut self, s: usize) -> Read<Vec<DropReason>> {
         let names = self.text("tree/reason");
         let samples = self.integer("tree/reason_samples");
@@ -283,6 +323,7 @@ pub(super) fn to_model(content: Content) -> Read<ReducedModel> {
             .collect(),
         dynamics: r.components(["components/dynamics_quantity", "components/dynamics_index"])?,
         outputs: r.components(["components/outputs_quantity", "components/outputs_index"])?,
+        combined: r.combined()?,
     };
     let functions: Read<_> = r
         .text("layout/functions")
@@ -293,7 +334,7 @@ pub(super) fn to_model(content: Content) -> Read<ReducedModel> {
     let boxes = read_boxes(&mut r, layout.n_rigid, &components)?;
     let (continuity, provenance) = read_provenance(&mut r, layout.n_rigid)?;
     Ok(ReducedModel {
-        format: FORMAT,
+        format: components.format(),
         layout,
         form: named(form, "layout/form")?,
         functions: functions?,

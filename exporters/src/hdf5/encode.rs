@@ -63,6 +63,22 @@ impl Writer {
         self.add(paths[1], Array::Integer(indices), Some(INDICES.len()));
     }
 
+    fn combined(&mut self, combined: &[Combination]) {
+        let components: Vec<Component> = combined.iter().map(|c| c.component).collect();
+        let paths = ["components/combined_quantity", "components/combined_index"];
+        self.components(paths, &components);
+        let ends = combined.iter().scan(0, |sum, c| {
+            *sum += c.by.len() as i64;
+            Some(*sum)
+        });
+        self.integer("components/combined_end", ends.collect());
+        let columns = combined.iter().flat_map(|c| &c.of);
+        let columns = columns.map(|&c| i64::from(c)).collect();
+        self.integer("components/combined_column", columns);
+        let factors = combined.iter().flat_map(|c| c.by.clone()).collect();
+        self.real("components/combined_factor", factors);
+    }
+
     fn errors(&mut self, paths: [&str; 3], errors: &[&BlockError]) {
         self.text(paths[0], errors.iter().map(|e| variant(&e.block)).collect());
         self.real(paths[1], errors.iter().map(|e| e.mean).collect());
@@ -142,6 +158,9 @@ pub(super) fn from_model(model: &ReducedModel) -> Content {
         ["components/outputs_quantity", "components/outputs_index"],
         &lists.outputs,
     );
+    if !lists.combined.is_empty() {
+        w.combined(&lists.combined);
+    }
     write_tree(&mut w, &model.tree, s);
     let bounds = |side: fn(&BoxModel) -> &Vec<f64>| -> Array {
         Array::Real(model.boxes.iter().flat_map(|b| side(b).clone()).collect())

@@ -10,7 +10,6 @@ use crate::{ReadError, WriteError};
 use hdf5_metno::dataset::Layout;
 use hdf5_metno::types::{FixedUnicode, StringError, TypeDescriptor};
 use hdf5_metno::{Dataset, Datatype, File, Group, H5Type, IndexType, IterationOrder, LinkType};
-use reducer::reduced_model::FORMAT;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +58,7 @@ fn without_path(error: &hdf5_metno::Error, path: &Path) -> String {
 fn write_file(path: &Path, content: &Content) -> hdf5_metno::Result<()> {
     let file = File::create_excl(path)?;
     let format = file.new_attr::<i64>().create("format")?;
-    format.write_scalar(&i64::from(FORMAT))?;
+    format.write_scalar(&content::format(content))?;
     write_attribute(&file, "description", "reduced dynamic model")?;
     let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
     for (path, data) in content.iter().filter(|(_, d)| !d.array.is_empty()) {

@@ -16,7 +16,7 @@ use crate::export::read_bounded;
 use crate::{ReadError, WriteError};
 use content::Content;
 pub(crate) use content::{Array, Dataset};
-use reducer::reduced_model::{FORMAT, ReducedModel};
+use reducer::reduced_model::{FORMATS, ReducedModel};
 use std::path::Path;
 
 /// Most bytes of an HDF5 model that are read: 16 million numbers.
@@ -135,7 +135,7 @@ fn refuse(object: &str, fact: impl std::fmt::Display) -> ReadError {
 /// The version of the layout that a file states is ours.
 fn check_format(found: Option<u64>) -> Result<(), ReadError> {
     match found {
-        Some(found) if found == u64::from(FORMAT) => Ok(()),
+        Some(found) if FORMATS.map(u64::from).contains(&found) => Ok(()),
         Some(found) => Err(ReadError::Format { found }),
         None => Err(refuse("/", "no attribute `format`")),
     }

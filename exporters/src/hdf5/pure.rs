@@ -1,10 +1,9 @@
 //! HDF5 without the HDF5 library.
 
-use super::content::{Array, Content, Dataset as Data};
+use super::content::{Array, Content, Dataset as Data, format};
 use super::{ReadWrite, affordable, check_format, refuse};
 use crate::{ReadError, WriteError};
 use hdf5_pure::{AttrValue, DType, Dataset, File, FileBuilder, FormatError, Layout, Source};
-use reducer::reduced_model::FORMAT;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -19,7 +18,7 @@ impl ReadWrite for PureRust {
             fact: e.to_string(),
         };
         let mut file = FileBuilder::new();
-        file.set_attr("format", AttrValue::I64(i64::from(FORMAT)));
+        file.set_attr("format", AttrValue::I64(format(content)));
         file.set_attr(
             "description",
             AttrValue::String("reduced dynamic model".to_owned()),

@@ -8,7 +8,7 @@ pub use level5::{Value, file};
 
 use crate::WriteError;
 use crate::hdf5::{Array, Dataset, arrays};
-use reducer::reduced_model::{FORMAT, ReducedModel};
+use reducer::reduced_model::ReducedModel;
 
 /// Name of the function that is written beside a model.
 pub const EVALUATE: &str = "evaluate_model.m";
@@ -28,7 +28,7 @@ const SINGLE: [&str; 6] = [
 pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
     model.validate()?;
     let mut groups: Vec<(String, Value)> = vec![
-        ("format".to_owned(), Value::number(f64::from(FORMAT))),
+        ("format".to_owned(), Value::number(f64::from(model.format))),
         ("hash".to_owned(), Value::Text(crate::model_hash(model)?)),
     ];
     for (path, dataset) in arrays(model) {

@@ -20,8 +20,8 @@ function r = evaluate_model(model, eta, rate, accel)
   if nargin < 4 || isempty(accel), accel = zeros(n, 1); end
   rate = rate(:);
   accel = accel(:);
-  if model.format ~= 4
-    error('evaluate_model: format %d, not 4: export the model again', model.format);
+  if model.format ~= 4 && model.format ~= 5
+    error('evaluate_model: format %d, not 4 or 5: export the model again', model.format);
   end
   if numel(eta) ~= n || numel(rate) ~= n || numel(accel) ~= n
     error('evaluate_model: eta, rate and accel have %d entries', n);
@@ -124,6 +124,25 @@ function t = stored(model, table, theta, box)
     one(:, k) = slopes(:, k);
     t.slope(1:size(coefficients, 1), k) = coefficients * prod(one, 2);
   end
+  if strcmp(table, 'dynamics') && isfield(model.components, 'combined_end')
+    t = with_combined(model.components, t, size(coefficients, 1));
+  end
+end
+
+function t = with_combined(c, t, columns)
+% Adds what is a combination of the first columns.
+  ends = c.combined_end(:);
+  rows = zeros(ends(end), 1);
+  first = 1;
+  for i = 1:numel(ends)
+    rows(first:ends(i)) = i;
+    first = ends(i) + 1;
+  end
+  factors = sparse(rows, c.combined_column(:) + 1, c.combined_factor(:), numel(ends), columns);
+  t.quantity = [t.quantity; c.combined_quantity(:)];
+  t.index = [t.index; c.combined_index + 1];
+  t.value = [t.value; factors * t.value(1:columns)];
+  t.slope = [t.slope; factors * t.slope(1:columns, :)];
 end
 
 function [f, df] = functions(model, table, theta, k, box, highest)

@@ -30,7 +30,10 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
     let r = recipe;
     let n = r.s + r.modal;
     let mut numbers = Numbers::new(r.name.len() as u64 * 97 + r.s as u64);
-    let components = components(r);
+    let mut components = components(r);
+    if r.combined {
+        combine(&mut components);
+    }
     let domain = Domain {
         lower: (0..r.s).map(|k| -0.6 - 0.1 * k as f64).collect(),
         upper: (0..r.s).map(|k| 0.9 + 0.05 * k as f64).collect(),
@@ -51,7 +54,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
         _ => CoordinateKind::Internal,
     };
     let model = ReducedModel {
-        format: FORMAT,
+        format: components.format(),
         layout: ModelLayout {
             name: r.name.into(),
             coordinates: (0..n)
@@ -129,6 +132,46 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
     };
     model.validate().expect("a valid synthetic model");
     model
+}
+
+/// Every second function that is no energy and no diagonal entry of a factor becomes a combination of one to three columns.
+fn combine(lists: &mut ComponentLists) {
+    let is_diagonal = |c: &Component| match c {
+        Component::MassFactor { row, column }
+        | Component::StiffnessFactor { row, column }
+        | Component::DampingFactor { row, column }
+        | Component::Mass { row, column }
+        | Component::Stiffness { row, column } => row == column,
+        _ => false,
+    };
+    let all = std::mem::take(&mut lists.dynamics);
+    let mut combined = Vec::new();
+    for (i, c) in all.into_iter().enumerate() {
+        if i % 2 == 1 && !c.facts().is_energy && !is_diagonal(&c) {
+            combined.push(c);
+        } else {
+            lists.dynamics.push(c);
+        }
+    }
+    let columns: Vec<u32> = (lists.dynamics.iter().zip(0..))
+        .filter(|(c, _)| !c.facts().is_energy)
+        .map(|(_, column)| column)
+        .collect();
+    let mut numbers = Numbers::new(combined.len() as u64);
+    for (i, component) in combined.into_iter().enumerate() {
+        let mut of: Vec<u32> = (0..=i % 3)
+            .map(|j| columns[(7 * i + 5 * j) % columns.len()])
+            .collect();
+        of.sort_unstable();
+        of.dedup();
+        // The columns may be large: what is made of them stays as small as other functions.
+        let by = of.iter().map(|c| {
+            let (mean, _) = size(lists.dynamics[*c as usize]);
+            0.1 * (1.0 + 0.5 * numbers.next()) / mean.max(0.1)
+        });
+        let by: Vec<f64> = by.collect();
+        lists.combined.push(Combination { component, by, of });
+    }
 }
 
 /// Entries with and without a motion.

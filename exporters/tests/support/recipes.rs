@@ -30,6 +30,8 @@ pub struct Recipe {
     pub second_order: bool,
     /// Every function has a quarter of the terms, not the same ones.
     pub sparse: bool,
+    /// Every second function that may be one is a combination of columns.
+    pub combined: bool,
 }
 
 pub fn recipes() -> Vec<Recipe> {
@@ -51,6 +53,7 @@ pub fn recipes() -> Vec<Recipe> {
         mass_entries: false,
         second_order: false,
         sparse: false,
+        combined: false,
     };
     vec![
         Recipe {
@@ -228,6 +231,51 @@ pub fn recipes() -> Vec<Recipe> {
             modal: 1,
             degree: 2,
             outputs: 1,
+            ..base.clone()
+        },
+        Recipe {
+            name: "combined_arm",
+            modal: 4,
+            degree: 5,
+            cuts: vec![0],
+            outputs: 1,
+            loaded: 1,
+            combined: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "combined_fast",
+            s: 2,
+            modal: 3,
+            degree: 3,
+            cuts: vec![1],
+            outputs: 1,
+            runtime: true,
+            second_order: true,
+            combined: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "combined_sparse",
+            s: 4,
+            modal: 3,
+            degree: 3,
+            outputs: 1,
+            sparse: true,
+            combined: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "combined_blocks",
+            form: ModelForm::Direct,
+            s: 2,
+            modal: 2,
+            degree: 2,
+            cuts: vec![0],
+            outputs: 1,
+            runtime: true,
+            second_order: true,
+            combined: true,
             ..base
         },
     ]

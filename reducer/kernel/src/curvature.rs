@@ -2,7 +2,7 @@
 
 use super::model::Source;
 use super::number::{Load, Number};
-use super::polynomials::{Basis, Fields, Place, degree_of, groups_of, table};
+use super::polynomials::{Basis, DYNAMICS, Fields, Place, degree_of, groups_of, table};
 use super::scratch::Scratch;
 use super::values;
 
@@ -38,6 +38,11 @@ impl<'f, R: Number> Curvature<'f, R> {
             1 => bends::<R, M, T, 1>(source, place, second, scratch.again()),
             2 => bends::<R, M, T, 2>(source, place, second, scratch.again()),
             _ => bends::<R, M, T, 4>(source, place, second, scratch.again()),
+        }
+        if T == DYNAMICS {
+            for second in second.chunks_exact_mut(t.values) {
+                values::combine(source, second);
+            }
         }
         Self {
             second,
@@ -217,12 +222,15 @@ pub fn along_theta<R: Load<M::Stored>, M: Source, const T: bool>(
             direction[k] = R::ONE;
             along.value.fill(R::ZERO);
             values::rate_at::<R, M, T>(source, place, direction, along.value, scratch);
+            if T == DYNAMICS {
+                values::combine(source, along.value);
+            }
         }
     }
 }
 
 /// Derivative by θ_column of the second derivatives along the rates of θ. In every term each factor has a
-/// value and two derivatives in time, and products keep to them.
+/// value and two derivatives in time, and products keep to them. For columns alone: outputs have no combinations.
 pub fn bend_slope_at<R: Load<M::Stored>, M: Source, const T: bool>(
     source: &M,
     place: &Place<'_, R>,

@@ -14,6 +14,7 @@ use super::parameters::weigh_gravity;
 use super::polynomials::Fields;
 use super::scaling::{is_scaled, scaled, share};
 use super::scratch::Scratch;
+use super::values::spread;
 
 /// Derivatives of all values in time.
 #[inline(always)]
@@ -163,7 +164,10 @@ fn add_rest<R: Load<M::Stored>, M: Source>(
     }
     // ∂(V − T)/∂θ.
     match &f.motion {
-        Some(motion) => motion.add_gradient(source, weight, out, scratch),
+        Some(motion) => {
+            spread(source, weight);
+            motion.add_gradient(source, weight, out, scratch);
+        }
         None => add_gradient(source, f, weight, out),
     }
 }
@@ -178,8 +182,12 @@ pub fn add_gradient<R: Load<M::Stored>, M: Source>(
 ) {
     let m = source.model();
     let columns = m.dynamics.columns;
+    let combined = m.dynamics.values - source.combined().ends.len();
     for (k, sum) in out.iter_mut().enumerate().take(m.n_rigid) {
         for (w, slope) in weight[..columns].iter().zip(f.slope(k)) {
+            *sum += *w * *slope;
+        }
+        for (w, slope) in weight[combined..].iter().zip(&f.slope(k)[combined..]) {
             *sum += *w * *slope;
         }
     }

@@ -54,7 +54,10 @@ pub use feedforward::{ITERATIONS, RENEWED, feedforward};
 pub use linear::{LinearModel, linearize};
 pub use locate::{Status, locate};
 pub use measurement::{Reading, Sensor};
-pub use model::{Entry, Finder, Form, Group, LARGEST_RIGID, Model, Moving, Node, Source, Table};
+pub use model::{
+    Combined, Combining, Entry, Finder, Form, Group, LARGEST_RIGID, Model, Moving, Node, Source,
+    Table,
+};
 pub use motion::Output;
 pub use number::{Load, Number};
 pub use observer::{

@@ -1,6 +1,7 @@
 //! A reduced model in the order in which it is evaluated.
 
 use super::parameters::Held;
+use core::ops::Deref;
 
 /// Actuated coordinates that a model may have.
 pub const LARGEST_RIGID: usize = 12;
@@ -11,6 +12,63 @@ pub trait Source {
     type Stored: Copy;
     /// The model.
     fn model(&self) -> &Model<'_, Self::Stored>;
+
+    /// Values of the dynamics that are combinations of its columns.
+    #[inline(always)]
+    fn combined(&self) -> Combined<'_, Self::Stored> {
+        Combined::NONE
+    }
+}
+
+/// Values of the dynamics that are the same combination of its columns in every box; they stand behind columns and
+/// constants.
+#[derive(Debug, Clone, Copy)]
+pub struct Combined<'a, C> {
+    /// Where the terms of every combination end, which has at least one.
+    pub ends: &'a [u32],
+    /// Column of every term.
+    pub columns: &'a [u16],
+    /// Factor of every term.
+    pub factors: &'a [C],
+}
+
+impl<C> Combined<'_, C> {
+    /// No combination.
+    pub const NONE: Self = Self {
+        ends: &[],
+        columns: &[],
+        factors: &[],
+    };
+}
+
+/// A model with its combinations.
+#[derive(Debug, Clone, Copy)]
+pub struct Combining<'a, C> {
+    /// The model.
+    pub model: Model<'a, C>,
+    /// Its combinations.
+    pub combined: Combined<'a, C>,
+}
+
+impl<'a, C> Deref for Combining<'a, C> {
+    type Target = Model<'a, C>;
+    #[inline(always)]
+    fn deref(&self) -> &Model<'a, C> {
+        &self.model
+    }
+}
+
+impl<C: Copy> Source for Combining<'_, C> {
+    type Stored = C;
+    #[inline(always)]
+    fn model(&self) -> &Model<'_, C> {
+        &self.model
+    }
+
+    #[inline(always)]
+    fn combined(&self) -> Combined<'_, C> {
+        self.combined
+    }
 }
 
 /// What is stored and what is derived.
@@ -111,7 +169,7 @@ pub struct Node<C> {
 pub struct Table<'a, C> {
     /// Stored columns, a multiple of `lanes`.
     pub columns: usize,
-    /// Columns, then constants.
+    /// Columns, then constants, then combinations of columns.
     pub values: usize,
     /// Columns that are summed side by side, with gradients: 1, 2 or 4.
     pub lanes: usize,
@@ -289,13 +347,5 @@ impl<'a, C> Model<'a, C> {
             Group::GravityStiffness,
         ];
         groups.into_iter().any(|g| !self.list(g).is_empty())
-    }
-}
-
-impl<C: Copy> Source for Model<'_, C> {
-    type Stored = C;
-    #[inline(always)]
-    fn model(&self) -> &Model<'_, C> {
-        self
     }
 }

@@ -10,6 +10,7 @@ use super::model::{Source, Table};
 use super::number::{Load, Number};
 use super::polynomials::{Basis, DYNAMICS, Fields, Place};
 use super::scratch::Scratch;
+use super::values::combine;
 
 /// What belongs to one rate of θ.
 pub struct Motion<'w, R> {
@@ -71,6 +72,8 @@ pub fn moving_at<'w, R: Load<M::Stored>, M: Source>(
         *value = R::load(*constant);
     }
     along[t.columns..].fill(R::ZERO);
+    combine(source, value);
+    combine(source, along);
     let motion = Motion {
         along,
         index: place.index,
@@ -130,7 +133,7 @@ fn sums<R: Load<C>, C: Copy, const L: usize>(
 }
 
 impl<R: Number> Motion<'_, R> {
-    /// Adds Σ weight · ∂value/∂θ; constants have no gradient.
+    /// Adds Σ weight · ∂value/∂θ over columns: constants have no gradient, and weights of combinations are spread.
     pub fn add_gradient<M: Source>(
         &self,
         source: &M,

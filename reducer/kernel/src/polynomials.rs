@@ -285,6 +285,12 @@ pub fn at<R: Load<M::Stored>, M: Source, const T: bool>(
     for (value, constant) in f.value[t.columns..].iter_mut().zip(t.constants) {
         *value = R::load(*constant);
     }
+    if T == DYNAMICS {
+        values::combine(source, f.value);
+        for slope in f.slope.chunks_exact_mut(t.values) {
+            values::combine(source, slope);
+        }
+    }
 }
 
 fn sums<R: Load<M::Stored>, M: Source, const T: bool, const S: usize, const L: usize>(

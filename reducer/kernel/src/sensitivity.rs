@@ -7,6 +7,7 @@ use super::model::Source;
 use super::number::Load;
 use super::polynomials::Place;
 use super::scratch::Scratch;
+use super::values::combine;
 
 /// A stored function of the dynamics that is moved.
 #[derive(Debug, Clone, Copy)]
@@ -39,9 +40,13 @@ pub fn moved_coefficients<R: Load<M::Stored>, M: Source>(
         index,
     };
     let mut f = dynamics_at(source, &place, &mut scratch);
-    match moved.slope {
-        Some(k) => f.slope_mut(k)[moved.value] += moved.by,
-        None => f.value[moved.value] += moved.by,
+    let values = match moved.slope {
+        Some(k) => f.slope_mut(k),
+        None => &mut *f.value,
+    };
+    values[moved.value] += moved.by;
+    if moved.value < source.model().dynamics.columns {
+        combine(source, values);
     }
     of_fields(source, None, &f, out, scratch.again());
     axes.fill(R::ZERO);

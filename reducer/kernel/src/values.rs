@@ -9,6 +9,37 @@ use super::waves;
 /// Columns that are summed side by side.
 const LANES: usize = 4;
 
+/// Fills in what is a combination of columns, of values or of any derivative of theirs [M 9.9].
+#[inline(always)]
+pub fn combine<R: Load<M::Stored>, M: Source>(source: &M, value: &mut [R]) {
+    let c = source.combined();
+    let (stored, combined) = value.split_at_mut(value.len() - c.ends.len());
+    let mut first = 0;
+    for (value, end) in combined.iter_mut().zip(c.ends) {
+        let mut sum = R::load(c.factors[first]) * stored[c.columns[first] as usize];
+        for t in first + 1..*end as usize {
+            sum += R::load(c.factors[t]) * stored[c.columns[t] as usize];
+        }
+        *value = sum;
+        first = *end as usize;
+    }
+}
+
+/// Adds the weights of combinations to those of their columns: afterwards Σ weight · value over columns alone is what
+/// it was over all values.
+#[inline(always)]
+pub fn spread<R: Load<M::Stored>, M: Source>(source: &M, weight: &mut [R]) {
+    let c = source.combined();
+    let (stored, combined) = weight.split_at_mut(weight.len() - c.ends.len());
+    let mut first = 0;
+    for (weight, end) in combined.iter().zip(c.ends) {
+        for t in first..*end as usize {
+            stored[c.columns[t] as usize] += R::load(c.factors[t]) * *weight;
+        }
+        first = *end as usize;
+    }
+}
+
 /// Coefficients of a box and its list of terms.
 #[inline(always)]
 fn rows_of<'a, C: Copy>(t: &Table<'a, C>, index: usize) -> (&'a [C], [usize; 3]) {

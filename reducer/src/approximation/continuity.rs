@@ -65,8 +65,8 @@ fn turns(context: &Context, boxes: &[BoxModel]) -> bool {
         .any(|(degree, periodic)| *degree > 0 && *periodic)
 }
 
-/// Measures a changed box again, at all samples in it.
-fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
+/// Measures a changed box again, at all samples in it, and says which part of a tolerance it uses.
+pub(super) fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) -> f64 {
     let region = Region::of_box(b);
     let places = store.inside(&region, usize::MAX);
     let samples: Vec<_> = places.iter().filter_map(|p| store.get(p)).collect();
@@ -76,6 +76,7 @@ fn assess(context: &Context, store: &SampleStore, b: &mut BoxModel) {
     b.reached &= ratios.iter().all(|r| *r <= 1.0);
     b.errors = summarize(&errors, context.scales);
     b.definite = super::certify::definite_bound(context, &region, &b.dynamics);
+    ratios.into_iter().fold(0.0, f64::max)
 }
 
 /// Nodes that lie on a box they are not nodes of take that box's value [T, figure 5.13], until

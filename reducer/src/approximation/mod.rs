@@ -5,6 +5,7 @@ mod axis;
 mod budget;
 mod certify;
 mod check;
+mod combine;
 mod components;
 mod continuity;
 mod database;
@@ -208,9 +209,11 @@ fn approximate_by(
             && let Some(faded) = waves::approximate_fading(&context, &mut store, &probes, is_tree)?
         {
             if faded.is_bounded {
+                let combined = combine::combine(&context, &mut store, &faded.model)?;
+                let model = combined.unwrap_or(faded.model);
                 return Ok(Some(Approximation {
                     largest: faded.largest,
-                    ..finished(faded.model, &store, counters, Vec::new())
+                    ..finished(model, &store, counters, Vec::new())
                 }));
             }
             // Boxes may keep the bound of the largest error, which must not take too much.
@@ -290,6 +293,19 @@ fn approximate_by(
             // A stricter attempt that was cut short is worse than the one before.
             let mut model = whole.filter(|_| is_cut).unwrap_or(model);
             model.provenance.cut_short = memory.cut_short;
+            if !is_cut {
+                let context = Context {
+                    layout,
+                    rules: &rules,
+                    components: &components,
+                    functions: &polynomials,
+                    scales: &scales,
+                    sensitivities: &sensitivities,
+                    peaks: &peaks,
+                    counters,
+                };
+                model = combine::combine(&context, &mut store, &model)?.unwrap_or(model);
+            }
             return Ok(Some(Approximation {
                 largest,
                 ..finished(model, &store, counters, memory.history)

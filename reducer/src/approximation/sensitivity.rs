@@ -126,6 +126,16 @@ impl Sensitivities {
         }
     }
 
+    /// Nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// Error over tolerance per unit of a component itself.
+    pub fn of_value(&self, component: usize) -> f64 {
+        self.value[component]
+    }
+
     /// Those of some of the components.
     pub fn of(&self, all: &[Component], some: &[Component]) -> Self {
         let s = self.slope.len() / self.value.len().max(1);

@@ -14,7 +14,7 @@ use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
-    Block, BoxModel, Component, ComponentLists, Continuity, Evaluator, FORMAT, Functions,
+    Block, BoxModel, Component, ComponentLists, Continuity, Evaluator, Functions,
     ModelCoefficients, ModelForm, ModelLayout, Provenance, ReducedModel, Table, TreeNode,
     Workspace,
 };
@@ -288,7 +288,7 @@ impl Context<'_> {
         continuity: Continuity,
     ) -> ReducedModel {
         ReducedModel {
-            format: FORMAT,
+            format: self.components.format(),
             layout,
             form: self.rules.form,
             functions: self.functions.to_vec(),

@@ -1,8 +1,13 @@
 //! What a stored number means.
 
+use super::validate::{Checked, finite, require};
+use super::{FORMAT, FORMAT_COMBINED};
 use kernel::Group;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Columns of the dynamics, at most, where there are combinations of them: kernels count them in 16 bits.
+const MOST_COLUMNS: usize = 65_000;
 
 /// One scalar function of θ. Indices count generalised coordinates from 0; entries of symmetric
 /// matrices are stored once, with `row ≤ column`.
@@ -272,6 +277,18 @@ impl Component {
     }
 }
 
+impl Component {
+    /// A diagonal entry of a factor, whose sign a proof of definiteness bounds.
+    fn is_diagonal_of_factor(self) -> bool {
+        match self {
+            Self::MassFactor { row, column }
+            | Self::StiffnessFactor { row, column }
+            | Self::DampingFactor { row, column } => row == column,
+            _ => false,
+        }
+    }
+}
+
 /// What holds for all components of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
@@ -293,6 +310,19 @@ pub struct Constant {
     pub value: f64,
 }
 
+/// A component of the dynamics that is the same combination of columns of [`BoxModel::dynamics`](super::BoxModel::dynamics) in
+/// every box.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Combination {
+    /// What it is.
+    pub component: Component,
+    /// Columns, ascending, counted from 0 in the order of [`ComponentLists::dynamics`].
+    pub of: Vec<u32>,
+    /// What multiplies each of them.
+    pub by: Vec<f64>,
+}
+
 /// Meaning of the stored numbers. What is in none of the lists is zero everywhere.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -303,4 +333,63 @@ pub struct ComponentLists {
     pub dynamics: Vec<Component>,
     /// Columns of [`BoxModel::outputs`](super::BoxModel::outputs).
     pub outputs: Vec<Component>,
+    /// Combinations of columns of the dynamics.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub combined: Vec<Combination>,
+}
+
+impl ComponentLists {
+    /// Version of the data layout that these lists need.
+    pub fn format(&self) -> u32 {
+        match self.combined.is_empty() {
+            true => FORMAT,
+            false => FORMAT_COMBINED,
+        }
+    }
+
+    /// Combinations are of columns that exist, of no energies, and no diagonal entry of a factor is one: definiteness is
+    /// proven from columns.
+    pub(super) fn validate_combined(&self) -> Checked {
+        let place = "components.combined";
+        if self.combined.is_empty() {
+            return Ok(());
+        }
+        let columns = self.dynamics.len();
+        require(
+            columns <= MOST_COLUMNS,
+            place,
+            format!("{columns} columns"),
+            format!("at most {MOST_COLUMNS}"),
+        )?;
+        for c in &self.combined {
+            let facts = c.component.facts();
+            require(
+                !facts.is_output && !facts.is_energy && !c.component.is_diagonal_of_factor(),
+                place,
+                format!("{:?}", c.component),
+                "a function of the dynamics, no energy and no diagonal entry of a factor",
+            )?;
+            require(
+                !c.of.is_empty() && c.of.is_sorted_by(|a, b| a < b) && c.of.len() == c.by.len(),
+                place,
+                format!("{} columns and {} factors", c.of.len(), c.by.len()),
+                "ascending columns with a factor each",
+            )?;
+            let of = |column: &u32| self.dynamics.get(*column as usize);
+            require(
+                c.of.iter()
+                    .all(|i| of(i).is_some_and(|d| !d.facts().is_energy)),
+                place,
+                format!("columns {:?}", c.of),
+                format!("columns below {columns}, of no energy"),
+            )?;
+            finite(&c.by, place)?;
+        }
+        Ok(())
+    }
+
+    /// Numbers that combinations take, once for all boxes.
+    pub fn combining_numbers(&self) -> usize {
+        self.combined.iter().map(|c| c.by.len()).sum()
+    }
 }

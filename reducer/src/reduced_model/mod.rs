@@ -35,7 +35,7 @@ mod validate;
 mod validity;
 
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
-pub use components::{Component, ComponentLists, Constant, Facts};
+pub use components::{Combination, Component, ComponentLists, Constant, Facts};
 pub use coverage::{DropReason, MissingRegion};
 pub use dual::Dual;
 pub use dynamics::LinearModel;
@@ -63,14 +63,18 @@ pub use crate::description::mechanism::{Criterion, Objective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the data layout that this library writes and reads.
+/// Version of the data layout of models without combinations.
 pub const FORMAT: u32 = 4;
+/// The same with combinations, which readers of [`FORMAT`] do not know.
+pub const FORMAT_COMBINED: u32 = 5;
+/// Versions that this library writes and reads, each for the models that need it.
+pub const FORMATS: [u32; 2] = [FORMAT, FORMAT_COMBINED];
 
 /// A reduced model. Read it, [`validate`](ReducedModel::validate) it, then make an [`Evaluator`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReducedModel {
-    /// Version of the data layout, [`FORMAT`].
+    /// Version of the data layout: [`FORMAT_COMBINED`] where there are combinations, [`FORMAT`] otherwise.
     pub format: u32,
     /// Names, units and domain.
     pub layout: ModelLayout,
@@ -305,9 +309,10 @@ impl ReducedModel {
         }
     }
 
-    /// Number of polynomial coefficients of the dynamics, all boxes.
+    /// Number of polynomial coefficients of the dynamics, all boxes, and of factors of combinations.
     pub fn stored_numbers(&self) -> usize {
-        self.boxes.iter().map(|b| b.dynamics.stored()).sum()
+        let of_boxes: usize = self.boxes.iter().map(|b| b.dynamics.stored()).sum();
+        of_boxes + self.components.combining_numbers()
     }
 
     /// Number of polynomial coefficients of outputs and load map, all boxes.

@@ -3,7 +3,8 @@
 use super::ObserverPlan;
 use super::plan::Plan;
 use kernel::{
-    Coefficients, Estimate, LinearModel, Load, Model, Number, Output, Parameters, Scratch, Status,
+    Coefficients, Combining, Estimate, LinearModel, Load, Number, Output, Parameters, Scratch,
+    Status,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -252,11 +253,10 @@ impl<'a> Calls<'a> {
         }
     }
 
-    fn model(&self) -> Model<'_, f64> {
-        Model {
-            inequalities: &self.inequalities,
-            ..self.plan.model()
-        }
+    fn model(&self) -> Combining<'_, f64> {
+        let mut model = self.plan.model();
+        model.model.inequalities = &self.inequalities;
+        model
     }
 
     fn parameters(&self) -> Option<Parameters<'_, Counted>> {
@@ -290,7 +290,7 @@ impl<'a> Calls<'a> {
         &self,
         function: &'static str,
         call: impl FnOnce(
-            &Model<'_, f64>,
+            &Combining<'_, f64>,
             Option<&Parameters<'_, Counted>>,
             Scratch<'_, Counted>,
         ) -> Status,

@@ -1,7 +1,7 @@
 //! Refuses data that no approximation could have produced.
 
 use super::{
-    BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMAT,
+    BasisRecord, BoxModel, Component, ComponentLists, Continuity, Domain, DropReason, FORMATS,
     Functions, LargestError, ModelForm, ModelLayout, Quantity, ReducedModel, TreeNode,
 };
 use kernel::Group;
@@ -28,7 +28,8 @@ pub mod limits {
 pub enum InvalidModel {
     /// Written by another version.
     #[error(
-        "the model has format {found}; this version reads format {FORMAT}: reduce the mechanism again with this version, or use the version that wrote the model"
+        "the model has format {found}; this version reads formats {} and {}: reduce the mechanism again with this version, or use the version that wrote the model",
+        FORMATS[0], FORMATS[1]
     )]
     Format {
         /// Format of the data.
@@ -79,9 +80,15 @@ pub(super) fn finite(values: &[f64], place: &str) -> Checked {
 impl ReducedModel {
     /// Checks everything that evaluation and code generation rely on.
     pub fn validate(&self) -> Checked {
-        if self.format != FORMAT {
+        if !FORMATS.contains(&self.format) {
             return Err(InvalidModel::Format { found: self.format });
         }
+        require(
+            self.format == self.components.format(),
+            "format",
+            self.format,
+            self.components.format(),
+        )?;
         self.layout.validate()?;
         self.components.validate(&self.layout, self.form)?;
         require(
@@ -402,12 +409,14 @@ impl ComponentLists {
         let mut seen = BTreeSet::new();
         let mut damping_factor = false;
         let mut damping_coupled = false;
+        let combined = self.combined.iter().map(|c| c.component);
         for c in self
             .dynamics
             .iter()
             .chain(&self.outputs)
             .copied()
             .chain(constants)
+            .chain(combined)
         {
             require(
                 c.fits(layout, form),
@@ -442,6 +451,7 @@ impl ComponentLists {
         for c in &self.constants {
             finite(&[c.value], "components.constants")?;
         }
+        self.validate_combined()?;
         if form == ModelForm::Lagrangian {
             let is_of = |group: Group| seen.iter().any(|c| c.place().0 == group);
             require(

@@ -10,6 +10,7 @@
 //! tables with gradients where derivatives in time and one sum of gradients cost less than all of them.
 
 mod columns;
+mod combined;
 mod common;
 mod grid;
 mod moving;
@@ -18,6 +19,7 @@ mod runs;
 mod table;
 mod terms;
 
+pub use combined::PlanCombined;
 pub use common::Common;
 pub use grid::Grid;
 pub use moving::PlanMoving;
@@ -28,7 +30,7 @@ use super::{
     TreeNode,
 };
 use common::common_first;
-use kernel::{Entry, Finder, Form, Group, Held, Model, Node};
+use kernel::{Combining, Entry, Finder, Form, Group, Held, Model, Node};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -196,6 +198,7 @@ impl Plan {
                 stored,
                 used: &used,
                 constants: &constants,
+                combined: if output { &[] } else { &lists.combined },
                 n_rigid: layout.n_rigid,
                 gradients,
                 powers: prepared && !in_pairs,
@@ -291,9 +294,9 @@ impl Plan {
     }
 
     /// The model as the kernel wants it.
-    pub fn model(&self) -> Model<'_, f64> {
+    pub fn model(&self) -> Combining<'_, f64> {
         let (domain, held) = (&self.domain, &self.held);
-        Model {
+        let model = Model {
             form: self.form,
             n: self.n,
             n_rigid: self.n_rigid,
@@ -318,6 +321,10 @@ impl Plan {
                 viscous: &held.viscous,
                 gravity: held.gravity,
             },
+        };
+        Combining {
+            model,
+            combined: self.dynamics.combined.view(),
         }
     }
 

@@ -91,7 +91,8 @@ impl PlanTable {
         };
         let sums: usize = orders.iter().flat_map(|&o| &shapes[o]).map(of_run).sum();
         let scaled = if self.powers { s * self.columns } else { 0 };
-        self.lanes * sums + scaled + (2 * s - 1) * self.values() + 2 * s * self.columns
+        let combined = (2 + s) * self.combined.cost();
+        self.lanes * sums + scaled + (2 * s - 1) * self.values() + 2 * s * self.columns + combined
     }
 
     /// Operations of a box over terms: three products per stored number, eight per product of terms; powers need a
@@ -106,6 +107,6 @@ impl PlanTable {
         let rows: usize = orders.iter().map(|&o| rows[o].len()).sum();
         let basis = if self.powers { 10 } else { 0 };
         let single = s * list.degree * (3 + basis);
-        6 * self.lanes * rows + 8 * list.products.len() + single
+        6 * self.lanes * rows + 8 * list.products.len() + single + 3 * self.combined.cost()
     }
 }

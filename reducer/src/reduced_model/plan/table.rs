@@ -1,12 +1,13 @@
 //! Tables in the order in which they are evaluated.
 
 use super::columns::side_by_side;
+use super::combined::PlanCombined;
 use super::common::Common;
 use super::moving::PlanMoving;
 use super::powers::in_powers;
 use super::runs::{Run, n_rows, rows_of, runs_of, shape_degree};
 use super::terms::TermList;
-use crate::reduced_model::{Component, Constant, Table};
+use crate::reduced_model::{Combination, Component, Constant, Table};
 use kernel::{Entry, Group};
 use std::collections::BTreeMap;
 
@@ -44,6 +45,8 @@ pub struct PlanTable {
     pub coefficients: Vec<f64>,
     /// The same everywhere.
     pub constants: Vec<f64>,
+    /// Combinations of columns; values behind the constants.
+    pub combined: PlanCombined,
     /// With gradients: sums over terms where whole gradients cost more.
     pub moving: PlanMoving,
 }
@@ -55,6 +58,7 @@ pub(super) struct Build<'a> {
     /// Which of them are needed.
     pub used: &'a dyn Fn(&Component) -> bool,
     pub constants: &'a [Constant],
+    pub combined: &'a [Combination],
     pub n_rigid: usize,
     pub gradients: bool,
     /// Powers may be taken.
@@ -78,7 +82,9 @@ impl Build<'_> {
         let columns = kept.len().next_multiple_of(lanes).max(lanes);
         let stored = kept.iter().map(|&c| self.stored[c]).zip(0..);
         let constants = self.constants.iter().map(|c| c.component).zip(columns..);
-        for (component, value) in stored.chain(constants) {
+        let combined = self.combined.iter().map(|c| c.component);
+        let combined = combined.zip(columns + self.constants.len()..);
+        for (component, value) in stored.chain(constants).chain(combined) {
             let (group, [i, j, k, l]) = component.place();
             entries[group as usize].push(Entry {
                 value: value as u32,
@@ -94,6 +100,7 @@ impl Build<'_> {
             gradients: self.gradients,
             groups: if self.gradients { columns / lanes } else { 1 },
             constants: self.constants.iter().map(|c| c.value).collect(),
+            combined: PlanCombined::new(self.combined, &kept, self.stored.len()),
             ..PlanTable::default()
         };
         if self.gradients {
@@ -262,9 +269,9 @@ impl PlanTable {
         places.map(|[_, order]| *order).collect()
     }
 
-    /// Columns and constants.
+    /// Columns, constants and combinations.
     pub fn values(&self) -> usize {
-        self.columns + self.constants.len()
+        self.columns + self.constants.len() + self.combined.ends.len()
     }
 
     /// The table as the kernel wants it.
