@@ -264,6 +264,8 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
         }
     };
     super::same_coordinates(&model, &source)?;
+    let drives = scenario.drives.calling(&model);
+    let drives = drives.map_err(|e| Failure::one(CommandError::from(e)))?;
     let mut settings = ReducedSettings::new(scenario.duration, 1e-6);
     settings.gravity = scenario.mechanism.gravity;
     settings.path = source.path().cloned();
@@ -272,11 +274,7 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
     read.extend(scenario.model.clone());
     Ok(Subject {
         name: scenario.name,
-        drives: if args.open {
-            scenario.drives.opened()
-        } else {
-            scenario.drives
-        },
+        drives: if args.open { drives.opened() } else { drives },
         initial: Initial {
             rate: vec![0.0; scenario.initial.rate.len()],
             start: Start::Equilibrium,

@@ -107,6 +107,9 @@ fn find(args: &LinearArgs, scenario: &Scenario, trajectory: &Scenario) -> Result
     let source = source_of(&scenario.mechanism)?;
     let (model, _) = simulate::reduced_model(scenario, &source, None, &Silent)?;
     crate::commands::same_coordinates(&model, &source)?;
+    let scenario = &scenario
+        .calling(&model)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     crate::commands::same_coordinates(&model, &source_of(&trajectory.mechanism)?)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
     let stiffness = if args.stiffness_at_rest {

@@ -189,6 +189,9 @@ pub fn simulate(
     super::same_coordinates(&model, &source)?;
     // Each run begins with an observer of its own.
     let refused = |e| Failure::new(vec![e], scenario.sources.clone());
+    let scenario = &scenario
+        .calling(&model)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     let scenarios = [(); 2].map(|()| scenario.observed(&model));
     let [for_full, for_reduced] = scenarios;
     let (for_full, for_reduced) = (&for_full.map_err(refused)?, &for_reduced.map_err(refused)?);
