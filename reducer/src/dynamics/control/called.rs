@@ -204,7 +204,7 @@ impl CalledModel {
         at[0][s..].copy_from_slice(&modal);
         let dual = &mut work.dual;
         let mut column = |place: usize, index: usize| self.along(&at, place, index, dual);
-        // Modal rows stay at rest: dτ = r_θ,u du + r_θ,δ dη^δ with 0 = r_δ,u du + r_δ,δ dη^δ.
+        // Modal rows stay at rest: dτ = r_θ,u du + r_θ,δ dη^δ with 0 = r_δ,u du + r_δ,δ dη^δ [M 13.5].
         let by_modal: Option<Vec<DVector<f64>>> = (s..n).map(|j| column(0, j)).collect();
         let by_input: Option<Vec<DVector<f64>>> =
             (0..u.len()).map(|j| column(j / s, j % s)).collect();
