@@ -249,6 +249,9 @@ pub struct CheckArgs {
 pub struct SimulateArgs {
     /// The scenario file.
     pub scenario: PathBuf,
+    /// Panels of comparison.svg, such as deflection_tip,force.theta; all where absent.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub show: Vec<String>,
     /// Where to write; `<scenario>-simulation` where absent.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

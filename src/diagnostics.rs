@@ -275,6 +275,9 @@ pub enum CommandError {
     /// A model contradicts itself.
     #[error(transparent)]
     Model(#[from] reducer::reduced_model::InvalidModel),
+    /// Blocks of a scenario cannot evaluate a model.
+    #[error(transparent)]
+    Called(#[from] reducer::dynamics::control::CalledModelError),
     /// Ctrl-C cannot be listened to.
     #[error("Ctrl-C cannot be listened to: {0}")]
     Interrupt(String),
@@ -325,6 +328,7 @@ impl Explain for CommandError {
             Self::NoConfiguration => Some("add --at=θ1,θ2,…, or --grid=N".into()),
             Self::GridSize { .. } => Some("give another --grid".into()),
             Self::Linear(error) => reducer::error::Explain::help(error),
+            Self::Called(_) => Some("give the model of the scenario's mechanism, as it is now".into()),
             Self::NotFinite { .. } => Some("give finite numbers".into()),
             Self::Overflow => Some("give smaller numbers; they are in SI units and radians".into()),
             Self::NoMechanism => Some("run `reduce mechanism.toml`, or see `reduce --help`".into()),

@@ -63,7 +63,8 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     let chart = first.starts_with("<svg ") && text.contains(crate::plot::MARK);
     let shapes = text.contains(crate::vtk::MARK);
     let table = first.starts_with("time,") && first.contains(",energy.kinetic,");
-    let hdf5 = head.starts_with(b"\x89HDF\r\n\x1a\n") && crate::hdf5::is_model(path);
+    let hdf5 = head.starts_with(b"\x89HDF\r\n\x1a\n")
+        && (crate::hdf5::is_model(path) || crate::hdf5::is_results(path));
     let fmu = head.starts_with(b"PK\x03\x04") && text.contains(crate::fmu::MARK);
     let mat = text.starts_with(crate::mat::MARK);
     let marked =

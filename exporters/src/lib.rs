@@ -49,6 +49,7 @@ pub mod json;
 pub mod mat;
 pub mod plot;
 mod report;
+pub mod results;
 pub mod schema;
 pub mod vtk;
 

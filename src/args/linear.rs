@@ -46,6 +46,9 @@ pub struct LinearArgs {
         allow_hyphen_values = true
     )]
     pub multiples: Numbers,
+    /// Largest frequency (Hz) of what poles.svg shows; all poles where absent.
+    #[arg(long, value_name = "HZ")]
+    pub reach: Option<f64>,
     /// Small motions about the motion that this scenario prescribes, in time beside the reduced model.
     #[arg(
         long,
@@ -66,7 +69,7 @@ pub struct LinearArgs {
     /// Small motions feel the stiffness at rest, not what the motion adds to it.
     #[arg(long, requires = "trajectory")]
     pub stiffness_at_rest: bool,
-    /// Where to write linear.json, linear.mat, poles.svg and bode.svg.
+    /// Where to write linear.json, linear.mat, linear.h5, poles.svg and bode.svg.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Replaces files that this program has not written.

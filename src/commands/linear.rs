@@ -9,6 +9,7 @@ use super::{Outcome, simulate};
 use crate::args::LinearArgs;
 use crate::diagnostics::{self, CommandError, Failure};
 use exporters::plot::{Axis, Chart, Curve, Panel, Stroke};
+use exporters::results;
 use reducer::approximation::{SampleDatabase, Silent};
 use reducer::description::closest;
 use reducer::dynamics::drives::{Actuator, Drives};
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 
 const DOCUMENT: &str = "linear.json";
 const MAT: &str = "linear.mat";
+const HDF5: &str = "linear.h5";
 const POLES: &str = "poles.svg";
 const BODE: &str = "bode.svg";
 
@@ -89,7 +91,7 @@ pub fn run(args: &LinearArgs) -> Result<Outcome, Failure> {
     let read: Vec<_> = subject.read.iter().map(PathBuf::as_path).collect();
     let guard = super::guard(&read, None, args.force);
     if let Some(folder) = &args.output {
-        for name in [DOCUMENT, MAT, POLES, BODE] {
+        for name in [DOCUMENT, MAT, HDF5, POLES, BODE] {
             super::allow(&guard, &folder.join(name))?;
         }
     }
@@ -100,15 +102,18 @@ pub fn run(args: &LinearArgs) -> Result<Outcome, Failure> {
             (DOCUMENT.to_owned(), format!("{document}\n").into_bytes()),
             (
                 POLES.to_owned(),
-                pole_map(&subject.name, &analysis).into_bytes(),
+                pole_map(&subject.name, &analysis, args.reach).into_bytes(),
             ),
         ];
         let (points, counts) = match &analysis.grid {
             Some(grid) => (&grid.points[..], &grid.counts[..]),
             None => (std::slice::from_ref(&analysis.here), &[][..]),
         };
-        if let Some(bytes) = grid::to_mat(&subject, points, counts) {
-            files.push((MAT.to_owned(), bytes));
+        if let Some(entries) = grid::entries(&subject, points, counts) {
+            let hdf5 = results::to_hdf5("linear", &entries);
+            let hdf5 = hdf5.map_err(|e| Failure::one(CommandError::from(e)))?;
+            files.push((MAT.to_owned(), results::to_mat("linear", &entries)));
+            files.push((HDF5.to_owned(), hdf5));
         }
         if let Some(way) = &analysis.way {
             files.push((BODE.to_owned(), bode(&subject.name, way).into_bytes()));
@@ -264,6 +269,8 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
         }
     };
     super::same_coordinates(&model, &source)?;
+    let drives = scenario.drives.calling(&model);
+    let drives = drives.map_err(|e| Failure::one(CommandError::from(e)))?;
     let mut settings = ReducedSettings::new(scenario.duration, 1e-6);
     settings.gravity = scenario.mechanism.gravity;
     settings.path = source.path().cloned();
@@ -272,11 +279,7 @@ fn subject(args: &LinearArgs) -> Result<Subject, Failure> {
     read.extend(scenario.model.clone());
     Ok(Subject {
         name: scenario.name,
-        drives: if args.open {
-            scenario.drives.opened()
-        } else {
-            scenario.drives
-        },
+        drives: if args.open { drives.opened() } else { drives },
         initial: Initial {
             rate: vec![0.0; scenario.initial.rate.len()],
             start: Start::Equilibrium,
@@ -431,42 +434,38 @@ fn table(text: &mut String, what: &str, roots: &[Root]) {
     }
 }
 
-fn pole_map(name: &str, analysis: &Analysis) -> String {
-    let cross = |root: &Root, size: f64, label: &str, colour| {
-        let (x, y) = (root.at.re, root.at.im);
+/// Poles up to a frequency, those of the locus and the zeros with them.
+fn pole_map(name: &str, analysis: &Analysis, reach: Option<f64>) -> String {
+    let limit = reach.map_or(f64::INFINITY, |hz| 2.0 * PI * hz);
+    let marks = |label: &str, roots: &mut dyn Iterator<Item = &Root>, stroke, colour| {
+        let near = roots.filter(|root| root.at.norm() <= limit);
         Curve {
             label: label.to_owned(),
-            points: vec![
-                [x - size, y],
-                [x + size, y],
-                [x, y],
-                [x, y + size],
-                [x, y - size],
-            ],
-            stroke: Stroke::Solid,
+            points: near.map(|root| [root.at.re, root.at.im]).collect(),
+            stroke,
             colour,
         }
     };
-    let all = analysis
-        .poles
-        .iter()
-        .chain(analysis.locus.iter().flat_map(|(_, p)| p));
-    let reach = all.fold(1e-9_f64, |m, p| m.max(p.at.norm()));
-    let mut curves: Vec<Curve> = Vec::new();
-    for (_, poles) in &analysis.locus {
-        curves.extend(poles.iter().map(|p| cross(p, 0.002 * reach, "locus", 1)));
+    let mut curves = Vec::new();
+    if !analysis.locus.is_empty() {
+        let mut all = analysis.locus.iter().flat_map(|(_, poles)| poles);
+        curves.push(marks("root locus", &mut all, Stroke::Dots, 5));
     }
-    curves.extend(
-        analysis
-            .poles
-            .iter()
-            .map(|p| cross(p, 0.01 * reach, "poles", 0)),
-    );
+    curves.push(marks(
+        "poles",
+        &mut analysis.poles.iter(),
+        Stroke::Crosses,
+        0,
+    ));
+    let zeros = analysis.way.as_ref().and_then(|way| way.zeros.as_ref());
+    if let Some(zeros) = zeros {
+        curves.push(marks("zeros", &mut zeros.iter(), Stroke::Circles, 1));
+    }
     Chart {
         title: name.to_owned(),
         description: "Poles in the complex plane".to_owned(),
         panels: vec![panel(
-            "poles",
+            "",
             ["real part [1/s]", "imaginary part [1/s]"],
             [false; 2],
             curves,

@@ -1,6 +1,6 @@
 //! Linear models in `.mat` files.
 
-use super::tools::{OCTAVE, SCIPY, run};
+use super::tools::{H5PY, OCTAVE, SCIPY, run};
 use super::{CASES, reduce};
 use serde_json::Value;
 use std::process::Command;
@@ -43,6 +43,69 @@ fn linear_models_over_the_domain_are_those_of_single_configurations() {
             assert(size(linear.x), [14, 1, 5]);";
         let words = ["--no-init-file", "--quiet", "--eval", program];
         run(Command::new("octave-cli").args(words).current_dir(folder));
+    }
+}
+
+/// h5py finds the matrices and names of the documents in the HDF5 files, with units; files of earlier runs are replaced, others are not.
+#[test]
+fn linear_models_are_written_as_hdf5() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    CASES[0].model(folder);
+    let data = std::fs::canonicalize("data/scenarios").unwrap();
+    let spin = data.join("one_link_spin_up.toml");
+    let spin = spin.to_str().unwrap();
+    let words = "linear model.json --at 0.3 --grid 5 -o linear --quiet";
+    let grid: Vec<&str> = words.split(' ').collect();
+    let motion = [
+        "linear",
+        spin,
+        "--trajectory",
+        spin,
+        "--instants",
+        "7",
+        "-o",
+        "motion",
+        "--quiet",
+    ];
+    let others = [
+        "linear/linear.json",
+        "motion/trajectory.json",
+        "motion/nominal.csv",
+    ];
+    for words in [&grid[..], &motion] {
+        reduce(folder, words);
+    }
+    let kept: Vec<Vec<u8>> = others
+        .iter()
+        .map(|name| std::fs::read(folder.join(name)).unwrap())
+        .collect();
+    for name in others {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    for words in [&grid[..], &motion] {
+        reduce(folder, words);
+    }
+    for (name, before) in others.iter().zip(kept) {
+        assert_eq!(std::fs::read(folder.join(name)).unwrap(), before, "{name}");
+    }
+    if H5PY.is_done() {
+        let program = std::fs::canonicalize("tests/interfaces/linear_hdf5.py").unwrap();
+        let mut python = Command::new("python3");
+        println!("{}", run(python.arg(program).current_dir(folder)));
+        std::fs::remove_file(folder.join("linear/linear.json")).unwrap();
+        let other = "import h5py; h5py.File('linear/linear.h5', 'w').attrs['description'] = 'mine'";
+        run(Command::new("python3")
+            .args(["-c", other])
+            .current_dir(folder));
+        let output = Command::new(env!("CARGO_BIN_EXE_reduce"))
+            .args(&grid)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("linear.h5"), "{told}");
     }
 }
 

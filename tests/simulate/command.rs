@@ -55,6 +55,39 @@ fn without_clock(text: &str, folder: &Path) -> String {
     kept.join("\n")
 }
 
+/// The chart has the panels asked for and no others; the tables have all columns; a panel that is not there is refused before
+/// anything is computed.
+#[test]
+fn the_chart_shows_what_is_asked_for() {
+    let (folder, path) = scenario_file("motion.toml", &orthoglide(0.2));
+    let file = path.to_str().unwrap();
+    let run = |panels: &str, target: &str| {
+        reduce_in(
+            folder.path(),
+            &["simulate", file, "--show", panels, "-o", target],
+        )
+    };
+    let output = run("force.x.slide,effector", "some");
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    let chart = std::fs::read_to_string(folder.path().join("some/comparison.svg")).unwrap();
+    let titles: Vec<&str> = chart
+        .lines()
+        .filter(|line| line.contains("class=\"panel\""))
+        .map(|line| line.split(['>', '<']).nth(2).unwrap())
+        .collect();
+    assert_eq!(titles, ["effector", "force.x.slide"]);
+    assert_eq!(rows(&folder.path().join("some/full.csv"))[0].len(), 23);
+    let output = run("force.x.slider", "none");
+    assert_eq!(output.status.code(), Some(2));
+    let told = shown(&output.stderr);
+    assert!(
+        told.contains("--show: there is no `force.x.slider`"),
+        "{told}"
+    );
+    assert!(told.contains("did you mean `force.x.slide`"), "{told}");
+    assert!(!folder.path().join("none").exists());
+}
+
 #[test]
 fn tables_have_the_promised_columns_and_equal_bytes_in_every_run() {
     let (folder, path) = scenario_file("motion.toml", &orthoglide(0.2));

@@ -5,6 +5,7 @@ mod bad_input;
 mod blocks;
 mod closed_loop;
 mod command;
+mod computed_torque;
 mod controllers;
 mod discrete;
 mod fast;

@@ -1,6 +1,6 @@
 //! The Ralf-like manipulator, driven through valves: the reduced model against the full one.
 
-use crate::support::{reduce_in, shown};
+use crate::support::{reduce_in, scenario_file, shown};
 use std::path::Path;
 
 /// Rows of time and the three components of the tip's deflection.
@@ -159,4 +159,112 @@ fn inertial_damping_is_possible_in_the_whole_workspace() {
     }
     println!("home {home:.4e}, {least:.4e} to {most:.4e}");
     assert!(least > 0.2 * home, "{least} {home}");
+}
+
+/// Frequency and damping of the two modes in what `reduce linear` finds.
+fn modes(path: &Path) -> [[f64; 2]; 2] {
+    let output = reduce_in(
+        Path::new("."),
+        &["linear", path.to_str().unwrap(), "--json"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let pairs = found["poles"].as_array().unwrap().iter().filter_map(|p| {
+        let pair = [&p["frequency_hz"], &p["damping"]].map(|v| v.as_f64().unwrap());
+        let upper = p["im"].as_f64().unwrap() > 0.0;
+        (upper && (3.0..10.0).contains(&pair[0])).then_some(pair)
+    });
+    let pairs: Vec<[f64; 2]> = pairs.collect();
+    let [first, second] = pairs[..] else {
+        panic!("{pairs:?}")
+    };
+    if first[0] < second[0] {
+        [first, second]
+    } else {
+        [second, first]
+    }
+}
+
+/// The length of a cylinder without mass is its extension less g/k: another way to the same loop, with other sensors.
+const LENGTHS_BY_FORCE: &str = r#"
+[[sensor]]
+name = "t#"
+coordinate = "cylinder#"
+[[sensor]]
+name = "r#"
+coordinate = "cylinder#"
+quantity = "velocity"
+[[block]]
+name = "g#"
+gains = [[GAIN, -RATE]]
+input = ["slow#", "r#"]
+[[block]]
+name = "x#"
+gains = [[1, -SOFT]]
+input = ["t#", "g#"]
+[[block]]
+name = "p#"
+gain = -400
+input = "x#"
+[[block]]
+name = "slow#"
+butterworth = { low_pass = "100 Hz", order = 2 }
+input = "p#"
+[[drive]]
+coordinate = "cylinder#"
+force = "g#"
+"#;
+
+/// Thesis 6.4.3: sensors that measure the lengths of the cylinders, lumped flexibility included, feel the modes and take away the
+/// damping that valves and slow loop give; below that of the structure for the second mode.
+#[test]
+fn lengths_as_sensors_take_damping_away() {
+    let scenarios = Path::new("data/scenarios");
+    let slow = modes(&scenarios.join("ralf_lengths_slow.toml"));
+    let fast = modes(&scenarios.join("ralf_lengths_fast.toml"));
+    let collocated = modes(&scenarios.join("ralf_slow_loop.toml"));
+    let mut text = "format = 1\nmechanism = \"DATA/ralf.toml\"\nduration = 1\n".to_owned();
+    for (k, rate, hydraulic, stiffness) in
+        [("1", 3.5e5, 0.0236, 3.5e6), ("2", 3.0e5, 0.0265, 3.0e6)]
+    {
+        text += &LENGTHS_BY_FORCE
+            .replace('#', k)
+            .replace("GAIN", &(rate * hydraulic).to_string())
+            .replace("RATE", &rate.to_string())
+            .replace("SOFT", &(1.0 / stiffness).to_string());
+    }
+    let (_folder, path) = scenario_file("by_force.toml", &text);
+    let by_force = modes(&path);
+    println!("{slow:?} {fast:?} {collocated:?} {by_force:?}");
+    for k in 0..2 {
+        assert!(
+            (slow[k][0] / by_force[k][0] - 1.0).abs() < 5e-3,
+            "{slow:?} {by_force:?}"
+        );
+        assert!(
+            (slow[k][1] - by_force[k][1]).abs() < 5e-4,
+            "{slow:?} {by_force:?}"
+        );
+        assert!(
+            collocated[k][1] > 8.0 * slow[k][1],
+            "{collocated:?} {slow:?}"
+        );
+        assert!(fast[k][1] > 2.0 * slow[k][1], "{fast:?} {slow:?}");
+    }
+    assert!(slow[1][1] < 0.01, "{slow:?}");
+    for name in ["ralf_lengths_slow", "ralf_lengths_fast"] {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = std::fs::canonicalize(scenarios.join(format!("{name}.toml"))).unwrap();
+        let arguments = ["simulate", scenario.to_str().unwrap(), "-o", "out"];
+        let output = reduce_in(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+        let out = folder.path().join("out");
+        let (full, reduced) = (
+            deflections(&out, "full.csv"),
+            deflections(&out, "reduced.csv"),
+        );
+        let (difference, change) = difference_and_change(&full, &reduced);
+        println!("{name}: {difference:.2e} m of {change:.2e} m");
+        assert!(difference < 0.02 * change, "{name}: {difference} {change}");
+    }
 }

@@ -13,6 +13,7 @@ mod library;
 mod pure;
 
 use crate::export::read_bounded;
+use crate::results::Entry;
 use crate::{ReadError, WriteError};
 use content::Content;
 pub(crate) use content::{Array, Dataset};
@@ -113,6 +114,16 @@ pub fn to_bytes(model: &ReducedModel) -> Result<Vec<u8>, WriteError> {
 /// Reads and validates a model, by the default backend.
 pub fn from_bytes(bytes: Vec<u8>) -> Result<ReducedModel, ReadError> {
     Backend::default().from_bytes(bytes)
+}
+
+/// Results as one group of arrays, by Rust alone.
+pub(crate) fn results(name: &str, entries: &[Entry]) -> Result<Vec<u8>, WriteError> {
+    pure::write_results(name, entries)
+}
+
+/// The file holds results that this program has written.
+pub(crate) fn is_results(path: &Path) -> bool {
+    read_bounded(path, LARGEST).is_ok_and(pure::holds_results)
 }
 
 /// The file is a model, if only one of another version.

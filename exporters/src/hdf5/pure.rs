@@ -2,8 +2,11 @@
 
 use super::content::{Array, Content, Dataset as Data, format};
 use super::{ReadWrite, affordable, check_format, refuse};
+use crate::results::{Content as Held, Entry};
 use crate::{ReadError, WriteError};
-use hdf5_pure::{AttrValue, DType, Dataset, File, FileBuilder, FormatError, Layout, Source};
+use hdf5_pure::{
+    AttrValue, DType, Dataset, File, FileBuilder, FormatError, GroupBuilder, Layout, Source,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -82,6 +85,67 @@ impl ReadWrite for PureRust {
         }
         Ok(content)
     }
+}
+
+/// Attribute `description` of files with results; `is_ours` looks for it.
+const RESULTS: &str = "results of an analysis, written by reduce";
+
+/// Results as one group.
+pub(super) fn write_results(name: &str, entries: &[Entry]) -> Result<Vec<u8>, WriteError> {
+    let refused = |e: FormatError| WriteError::Hdf5 {
+        fact: e.to_string(),
+    };
+    let mut file = FileBuilder::new();
+    file.set_attr("description", AttrValue::String(RESULTS.to_owned()));
+    let mut group = file.create_group(name);
+    add_results(&mut group, entries).map_err(refused)?;
+    file.add_group(group.finish());
+    file.finish().map_err(|e| WriteError::Hdf5 {
+        fact: e.to_string(),
+    })
+}
+
+fn add_results(group: &mut GroupBuilder, entries: &[Entry]) -> Result<(), FormatError> {
+    for entry in entries {
+        let dataset = match &entry.content {
+            Held::Group(inner) => {
+                let mut below = group.create_group(&entry.name);
+                add_results(&mut below, inner)?;
+                let description = AttrValue::String(entry.description.clone());
+                below.set_attr("description", description);
+                group.add_group(below.finish());
+                continue;
+            }
+            Held::Numbers { shape, values } => {
+                let sizes: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
+                let dataset = group.create_dataset(&entry.name);
+                dataset.with_f64_data(&Held::by_rows(shape, values));
+                dataset.with_shape(&sizes)
+            }
+            Held::Text(text) => group.create_dataset(&entry.name).with_strings(&[text])?,
+            Held::Texts(list) => {
+                let texts: Vec<&str> = list.iter().map(String::as_str).collect();
+                group.create_dataset(&entry.name).with_strings(&texts)?
+            }
+        };
+        let unit = match &entry.unit[..] {
+            [one] => AttrValue::String(one.clone()),
+            each => AttrValue::StringArray(each.to_vec()),
+        };
+        dataset.set_attr("unit", unit);
+        let description = AttrValue::String(entry.description.clone());
+        dataset.set_attr("description", description);
+    }
+    Ok(())
+}
+
+/// Whether a file begins as those of [`write_results`].
+pub(super) fn holds_results(bytes: Vec<u8>) -> bool {
+    let (source, _) = Metered::new(bytes);
+    let attributes = File::from_source(source).and_then(|file| file.root().attrs());
+    attributes.is_ok_and(
+        |all| matches!(all.get("description"), Some(AttrValue::String(text)) if text == RESULTS),
+    )
 }
 
 /// Bytes that headers, names and attributes of all arrays together may have; those of a model have

@@ -68,6 +68,10 @@ pub enum Stroke {
     Broad,
     /// Circles at the points.
     Circles,
+    /// Crosses at the points.
+    Crosses,
+    /// Small dots at the points.
+    Dots,
 }
 
 /// A coloured rectangle.
@@ -94,7 +98,7 @@ const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a66f00", "#3a9fd8", "#000000",
 ];
 const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
-const STYLE: &str = "text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;font-size:13px;fill:#222}.title{font-size:16px;font-weight:bold}.panel{font-weight:bold}.axis{stroke:#222;fill:none}.grid{stroke:#ddd;fill:none}.reference{stroke:#555;stroke-dasharray:4 3;fill:none}.line{fill:none;stroke-width:1.8;stroke-linejoin:round}.broad{fill:none;stroke-width:5;stroke-opacity:.35;stroke-linejoin:round}.circle{fill:none;stroke-width:1.2}.tile{stroke:#fff;stroke-width:.8}";
+const STYLE: &str = "text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;font-size:13px;fill:#222}.title{font-size:16px;font-weight:bold}.panel{font-weight:bold}.axis{stroke:#222;fill:none}.grid{stroke:#ddd;fill:none}.reference{stroke:#555;stroke-dasharray:4 3;fill:none}.line{fill:none;stroke-width:1.8;stroke-linejoin:round}.broad{fill:none;stroke-width:5;stroke-opacity:.35;stroke-linejoin:round}.circle{fill:none;stroke-width:1.2}.cross{fill:none;stroke-width:1.6}.dot{fill:none;stroke-width:2.6;stroke-linecap:round}.tile{stroke:#fff;stroke-width:.8}";
 
 impl Chart {
     /// The chart as one SVG document.
@@ -251,18 +255,35 @@ impl Panel {
     }
 }
 
+impl Stroke {
+    /// What stands at a point; none of lines.
+    fn mark(self, [x, y]: [f64; 2]) -> Option<String> {
+        match self {
+            Self::Circles => Some(format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>")),
+            Self::Crosses => {
+                let (left, top) = (x - 4.0, y - 4.0);
+                Some(format!("<path d=\"M{left:.1} {top:.1}l8 8m0 -8l-8 8\"/>"))
+            }
+            Self::Dots => Some(format!("<path d=\"M{x:.1} {y:.1}h0\"/>")),
+            Self::Solid | Self::Dashed | Self::Broad => None,
+        }
+    }
+}
+
 impl Curve {
     fn stroke_attributes(&self) -> String {
         let colour = COLOURS[self.colour % COLOURS.len()];
         let dash = match self.stroke {
             Stroke::Dashed => DASHES[1],
             Stroke::Solid => DASHES[(self.colour / COLOURS.len()) % DASHES.len()],
-            Stroke::Broad | Stroke::Circles => "",
+            Stroke::Broad | Stroke::Circles | Stroke::Crosses | Stroke::Dots => "",
         };
         let class = match self.stroke {
             Stroke::Solid | Stroke::Dashed => "line",
             Stroke::Broad => "broad",
             Stroke::Circles => "circle",
+            Stroke::Crosses => "cross",
+            Stroke::Dots => "dot",
         };
         let dash = if dash.is_empty() {
             String::new()
@@ -275,32 +296,24 @@ impl Curve {
     /// A piece of the curve for the legend.
     fn sample(&self, out: &mut String, [x, y]: [f64; 2]) {
         let attributes = self.stroke_attributes();
-        let _ = if self.stroke == Stroke::Circles {
-            writeln!(
-                out,
-                "<circle {attributes} cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"/>",
-                x + 13.0
-            )
-        } else {
-            writeln!(out, "<path {attributes} d=\"M{x:.1} {y:.1}h25\"/>")
+        let _ = match self.stroke.mark([x + 13.0, y]) {
+            Some(mark) => writeln!(out, "<g {attributes}>{mark}</g>"),
+            None => writeln!(out, "<path {attributes} d=\"M{x:.1} {y:.1}h25\"/>"),
         };
     }
 
     fn draw(&self, out: &mut String, across: &Scale, up: &Scale) {
         let attributes = self.stroke_attributes();
-        let places = thinned(
-            self.points
-                .iter()
-                .map(|p| Some([across.place(p[0])?, up.place(p[1])?])),
-        );
-        if self.stroke == Stroke::Circles {
+        let places = (self.points.iter()).map(|p| Some([across.place(p[0])?, up.place(p[1])?]));
+        if self.stroke.mark([0.0; 2]).is_some() {
             let _ = writeln!(out, "<g {attributes}>");
-            for [x, y] in places.into_iter().flatten() {
-                let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>");
+            for mark in places.flatten().filter_map(|place| self.stroke.mark(place)) {
+                let _ = writeln!(out, "{mark}");
             }
             out.push_str("</g>\n");
             return;
         }
+        let places = thinned(places);
         let mut path = String::new();
         let mut pen_down = false;
         for place in places {
@@ -530,6 +543,16 @@ mod tests {
     #[test]
     fn circles_are_drawn_at_the_points() {
         let svg = chart(vec![[0.0, 1.0], [1.0, 2.0]], Stroke::Circles);
-        assert_eq!(svg.matches("<circle cx").count(), 4);
+        // Two in the legends.
+        assert_eq!(svg.matches("<circle cx").count(), 6);
+    }
+
+    #[test]
+    fn marks_that_lie_on_one_another_are_all_drawn() {
+        let column: Vec<[f64; 2]> = (0..40).map(|k| [1.0, f64::from(k)]).collect();
+        let svg = chart(column.clone(), Stroke::Crosses);
+        assert_eq!(svg.matches("l8 8m0 -8l-8 8").count(), 2 * 41);
+        let svg = chart(column, Stroke::Dots);
+        assert_eq!(svg.matches("h0\"/>").count(), 2 * 41);
     }
 }

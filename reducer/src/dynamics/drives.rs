@@ -1,10 +1,14 @@
 //! Actuators and point forces made of signals.
 
-use super::control::{Diagram, External, Feedback, Law, Library, ObserverLaw, Runs};
+use super::control::{
+    CalledModel, CalledModelError, Diagram, External, Feedback, Law, Library, ObserverLaw, Runs,
+};
 use super::excitation::{Drive, Excitation, Impulse};
 use super::signal::Signal;
+use crate::reduced_model::ReducedModel;
 use nalgebra::Vector3;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What an actuator does.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,7 +207,7 @@ impl Drives {
         duration: f64,
     ) -> Self {
         for block in &diagram.blocks {
-            if let Law::Source(signal) = &block.law {
+            if let Law::Source(signal, _) = &block.law {
                 signal.add_breaks(&mut self.breaks);
             }
         }
@@ -264,6 +268,33 @@ impl Drives {
             Law::Observer(observer) => Some(&mut **observer),
             _ => None,
         })
+    }
+
+    /// The same with the model that blocks evaluate, where there are such.
+    pub fn calling(&self, model: &ReducedModel) -> Result<Self, CalledModelError> {
+        let mut all = self.clone();
+        let blocks = all.control.iter_mut();
+        let blocks = blocks.flat_map(|(diagram, _)| &mut diagram.blocks);
+        let calls = blocks.filter_map(|block| match &mut block.law {
+            Law::Model(law) => Some((&block.name, law)),
+            _ => None,
+        });
+        let mut called: Option<Arc<CalledModel>> = None;
+        for (name, law) in calls {
+            let called = match &called {
+                Some(called) => called,
+                None => called.insert(Arc::new(CalledModel::new(model)?)),
+            };
+            if called.coordinates() != law.coordinates {
+                return Err(CalledModelError::Coordinates {
+                    block: name.clone(),
+                    expected: law.coordinates,
+                    found: called.coordinates(),
+                });
+            }
+            law.attach(called);
+        }
+        Ok(all)
     }
 
     /// The same with a multiple of a block's outputs.

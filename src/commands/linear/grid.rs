@@ -2,11 +2,12 @@
 
 use super::Subject;
 use crate::diagnostics::{CommandError, Failure};
-use exporters::mat::{self, Value};
+use exporters::mat;
+use exporters::results::{Content, Entry};
 use reducer::dynamics::full::Initial;
 use reducer::dynamics::linear::LinearSystem;
 use reducer::dynamics::reduced::linearise;
-use reducer::reduced_model::{Evaluator, Status, Workspace};
+use reducer::reduced_model::{Evaluator, ModelLayout, Status, Workspace};
 use serde_json::json;
 
 /// Configurations of a grid, at most.
@@ -115,17 +116,17 @@ fn stack<'p>(
     shape: [usize; 2],
     counts: &[usize],
     matrices: impl Iterator<Item = Option<Vec<f64>>> + 'p,
-) -> Value {
+) -> Content {
     let [rows, columns] = shape;
     let missing = || vec![f64::NAN; rows * columns];
-    Value::Numbers {
+    Content::Numbers {
         shape: [&shape[..], counts].concat(),
         values: matrices.flat_map(|m| m.unwrap_or_else(missing)).collect(),
     }
 }
 
-/// The file of one linear model, or of those of a grid.
-pub(super) fn to_mat(subject: &Subject, points: &[Point], counts: &[usize]) -> Option<Vec<u8>> {
+/// One linear model, or those of a grid; none where there is none.
+pub(super) fn entries(subject: &Subject, points: &[Point], counts: &[usize]) -> Option<Vec<Entry>> {
     let first = points.iter().find_map(|p| p.system.as_ref())?;
     let sizes = [&first.states, &first.inputs, &first.outputs].map(Vec::len);
     let [x, u, y] = sizes;
@@ -149,29 +150,99 @@ pub(super) fn to_mat(subject: &Subject, points: &[Point], counts: &[usize]) -> O
     shape.resize(shape.len().max(2), 1);
     let layout = &subject.model.layout;
     let axes = (0..layout.n_rigid).map(|k| {
-        let name = mat::field(&layout.coordinates[k].name);
+        let coordinate = &layout.coordinates[k];
         let values = points.iter().map(|p| p.theta[k]).collect();
         let shape = shape.clone();
-        (name, Value::Numbers { shape, values })
+        let content = Content::Numbers { shape, values };
+        let name = mat::field(&coordinate.name);
+        Entry::new(
+            &name,
+            content,
+            &coordinate.unit,
+            "the coordinate at each configuration",
+        )
     });
-    let mut fields = vec![
-        ("name", Value::Text(subject.name.clone())),
-        ("a", of([x, x], |s| s.a.as_slice())),
-        ("b", of([x, u], |s| s.b.as_slice())),
-        ("c", of([y, x], |s| s.c.as_slice())),
-        ("d", of([y, u], |s| s.d.as_slice())),
-        ("states", Value::texts(&first.states)),
-        ("inputs", Value::texts(&first.inputs)),
-        ("outputs", Value::texts(&first.outputs)),
-        ("grid", Value::Struct(axes.collect())),
+    let system = "SI, by the units of its row over that of its column";
+    let names = |name, list: &[String], what| {
+        let units = list.iter().map(|name| unit(layout, name)).collect();
+        Entry::names(name, list, units, what)
+    };
+    let mut entries = vec![
+        Entry::new(
+            "name",
+            Content::Text(subject.name.clone()),
+            "",
+            "what was linearised",
+        ),
+        Entry::new(
+            "a",
+            of([x, x], |s| s.a.as_slice()),
+            system,
+            "rates of states by states",
+        ),
+        Entry::new(
+            "b",
+            of([x, u], |s| s.b.as_slice()),
+            system,
+            "rates of states by inputs",
+        ),
+        Entry::new(
+            "c",
+            of([y, x], |s| s.c.as_slice()),
+            system,
+            "outputs by states",
+        ),
+        Entry::new(
+            "d",
+            of([y, u], |s| s.d.as_slice()),
+            system,
+            "outputs by inputs",
+        ),
+        names("states", &first.states, "names of the states"),
+        names("inputs", &first.inputs, "names of the inputs"),
+        names("outputs", &first.outputs, "names of the outputs"),
+        Entry::new(
+            "grid",
+            Content::Group(axes.collect()),
+            "",
+            "configurations by coordinate",
+        ),
     ];
     if points.iter().any(|p| p.rest.is_some()) {
-        for (name, k) in [("x", 0), ("u", 1), ("y", 2)] {
-            fields.push((name, offset(k)));
+        let lists = [
+            ("x", "states at rest", &first.states),
+            ("u", "inputs at rest", &first.inputs),
+            ("y", "outputs at rest", &first.outputs),
+        ];
+        for (k, (name, what, list)) in lists.into_iter().enumerate() {
+            let units = list.iter().map(|name| unit(layout, name)).collect();
+            let mut entry = Entry::new(name, offset(k), "", what);
+            entry.unit = units;
+            entries.push(entry);
         }
     }
-    let fields = fields.into_iter().map(|(name, v)| (name.to_owned(), v));
-    Some(mat::file(&[("linear", Value::Struct(fields.collect()))]))
+    Some(entries)
+}
+
+/// Unit of a state, input or output; none of what blocks make.
+fn unit(layout: &ModelLayout, name: &str) -> String {
+    let of = |name: &str| {
+        let found = layout.coordinates.iter().find(|c| c.name == name);
+        found.map(|c| c.unit.as_str())
+    };
+    let (kind, rest) = name.split_once('.').unwrap_or(("", name));
+    match (kind, of(rest)) {
+        ("control", _) => String::new(),
+        ("coordinate", Some(unit)) => unit.to_owned(),
+        ("rate", Some(unit)) => format!("{unit}/s"),
+        ("force", Some("rad")) => "N m".to_owned(),
+        ("force", Some(_)) => "N".to_owned(),
+        _ => match of(name) {
+            Some(unit) => unit.to_owned(),
+            None if layout.outputs.iter().any(|o| o == kind) => "m".to_owned(),
+            None => String::new(),
+        },
+    }
 }
 
 /// The models of a grid for the JSON document.

@@ -4,8 +4,8 @@ use crate::args::LinearArgs;
 use crate::commands::simulate::{self, Host, Run, Watch, chart};
 use crate::commands::{Outcome, source_of, tables};
 use crate::diagnostics::{self, CommandError, Failure};
-use exporters::mat::{self, Value as Array};
 use exporters::plot::Stroke;
+use exporters::results::{self, Content, Entry};
 use reducer::approximation::{Observer, Silent};
 use reducer::dynamics::along::AlongPath;
 use reducer::dynamics::comparison::{Difference, compare};
@@ -27,6 +27,7 @@ use std::time::Instant;
 
 const DOCUMENT: &str = "trajectory.json";
 const MAT: &str = "trajectory.mat";
+const HDF5: &str = "trajectory.h5";
 const NOMINAL: &str = "nominal.csv";
 const SMALL: &str = "small_motions.csv";
 const REDUCED: &str = "reduced.csv";
@@ -78,7 +79,7 @@ pub(super) fn run(args: &LinearArgs, path: &Path) -> Result<Outcome, Failure> {
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
     let guard = crate::commands::guard(&read, Some(&scenario.mechanism), args.force);
     if let Some(folder) = &args.output {
-        for name in [DOCUMENT, MAT, NOMINAL, SMALL, REDUCED, FULL, CHART] {
+        for name in [DOCUMENT, MAT, HDF5, NOMINAL, SMALL, REDUCED, FULL, CHART] {
             crate::commands::allow(&guard, &folder.join(name))?;
         }
     }
@@ -86,7 +87,9 @@ pub(super) fn run(args: &LinearArgs, path: &Path) -> Result<Outcome, Failure> {
     let found = find(args, &scenario, &trajectory)?;
     let document = found.as_json();
     if let Some(folder) = &args.output {
-        let files = found.files(&document);
+        let hdf5 = results::to_hdf5("trajectory", &found.entries());
+        let hdf5 = hdf5.map_err(|e| Failure::one(CommandError::from(e)))?;
+        let files = found.files(&document, hdf5);
         exporters::write_set(folder, &files, &guard)
             .map_err(|e| Failure::one(CommandError::from(e)))?;
     }
@@ -107,6 +110,9 @@ fn find(args: &LinearArgs, scenario: &Scenario, trajectory: &Scenario) -> Result
     let source = source_of(&scenario.mechanism)?;
     let (model, _) = simulate::reduced_model(scenario, &source, None, &Silent)?;
     crate::commands::same_coordinates(&model, &source)?;
+    let scenario = &scenario
+        .calling(&model)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     crate::commands::same_coordinates(&model, &source_of(&trajectory.mechanism)?)?;
     let evaluator = Evaluator::new(&model).map_err(|e| Failure::one(CommandError::from(e)))?;
     let stiffness = if args.stiffness_at_rest {
@@ -250,41 +256,79 @@ impl Found {
     }
 
     /// Matrices stacked along a third dimension, by time.
-    fn to_mat(&self) -> Vec<u8> {
+    fn entries(&self) -> Vec<Entry> {
         let n = self.coordinates.len();
         let stack = |part: &dyn Fn(&Perturbation) -> Vec<f64>, shape: [usize; 2]| {
             let values = self.instants.iter().flat_map(|(_, at)| part(at));
-            Array::Numbers {
+            Content::Numbers {
                 shape: [&shape[..], &[self.instants.len()]].concat(),
                 values: values.collect(),
             }
         };
+        let square = |part: &dyn Fn(&Perturbation) -> Vec<f64>| stack(part, [n, n]);
         let s = self
             .instants
             .first()
             .map_or(0, |(_, at)| at.nominal[0].len());
         let times = self.instants.iter().map(|(time, _)| *time).collect();
-        let fields = [
-            ("name", Array::Text(self.name.clone())),
-            ("time", Array::column(times)),
-            ("coordinates", Array::texts(&self.coordinates)),
-            ("mass", stack(&|at| at.mass.as_slice().to_vec(), [n, n])),
-            (
+        let force = "of the force on the coordinate";
+        let by = |what: &str| format!("{force} over that {what}");
+        let nominal = |k: usize| stack(&move |at| at.nominal[k].clone(), [s, 1]);
+        let entry = Entry::new;
+        let names = Content::Texts(self.coordinates.clone());
+        vec![
+            entry(
+                "name",
+                Content::Text(self.name.clone()),
+                "",
+                "what was linearised",
+            ),
+            entry("time", Content::column(times), "s", "instants"),
+            entry(
+                "coordinates",
+                names,
+                "",
+                "all coordinates, those of theta first",
+            ),
+            entry(
+                "mass",
+                square(&|at| at.mass.as_slice().to_vec()),
+                &by("of its acceleration"),
+                "M0",
+            ),
+            entry(
                 "damping",
-                stack(&|at| at.damping.as_slice().to_vec(), [n, n]),
+                square(&|at| at.damping.as_slice().to_vec()),
+                &by("of its rate"),
+                "C0",
             ),
-            (
+            entry(
                 "stiffness",
-                stack(&|at| at.stiffness.as_slice().to_vec(), [n, n]),
+                square(&|at| at.stiffness.as_slice().to_vec()),
+                &by("of the coordinate"),
+                "K0",
             ),
-            ("theta", stack(&|at| at.nominal[0].clone(), [s, 1])),
-            ("rate", stack(&|at| at.nominal[1].clone(), [s, 1])),
-            ("acceleration", stack(&|at| at.nominal[2].clone(), [s, 1])),
-            ("force", stack(&|at| at.nominal_force().to_vec(), [s, 1])),
-            ("excitation", stack(&|at| at.excitation(), [n - s, 1])),
-        ];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        mat::file(&[("trajectory", Array::Struct(fields.into()))])
+            entry("theta", nominal(0), "of the coordinate", "nominal motion"),
+            entry("rate", nominal(1), "of the coordinate per s", "its rate"),
+            entry(
+                "acceleration",
+                nominal(2),
+                "of the coordinate per s^2",
+                "its acceleration",
+            ),
+            entry(
+                "force",
+                stack(&|at| at.nominal_force().to_vec(), [s, 1]),
+                force,
+                "u0, forces of the rigid motion",
+            ),
+            entry(
+                "excitation",
+                stack(&|at| at.excitation(), [n - s, 1]),
+                force,
+                "sigma0, what excites the modes",
+            ),
+        ]
     }
 
     /// The nominal motion with u₀ and σ₀, whose columns scenarios take as tables.
@@ -311,7 +355,7 @@ impl Found {
         text
     }
 
-    fn files(&self, document: &Value) -> Vec<(String, Vec<u8>)> {
+    fn files(&self, document: &Value, hdf5: Vec<u8>) -> Vec<(String, Vec<u8>)> {
         let mut records = Vec::new();
         if let Some(full) = &self.full {
             records.push((&full.record, "full", Stroke::Broad));
@@ -321,7 +365,8 @@ impl Found {
         let drawn = chart::draw_all(&self.name, "Small motions about a nominal motion", &records);
         let mut files = vec![
             (DOCUMENT, format!("{document}\n").into_bytes()),
-            (MAT, self.to_mat()),
+            (MAT, results::to_mat("trajectory", &self.entries())),
+            (HDF5, hdf5),
             (NOMINAL, self.nominal().into_bytes()),
             (SMALL, self.small.record.to_csv().into_bytes()),
             (REDUCED, self.reduced.record.to_csv().into_bytes()),

@@ -9,22 +9,29 @@ const STILL: f64 = 1e-12;
 /// A record, its name and how it is drawn.
 pub type Drawn<'a> = (&'a Record, &'a str, Stroke);
 
-/// One panel per output and force: the full model as broad lines, the reduced one on them.
-pub fn draw(name: &str, full: &Record, reduced: &Record) -> String {
+/// One panel per output and force, or those shown: the full model as broad lines, the reduced one on them.
+pub fn draw(name: &str, full: &Record, reduced: &Record, shown: &[String]) -> String {
     let records = [
         (full, "full", Stroke::Broad),
         (reduced, "reduced", Stroke::Solid),
     ];
-    draw_all(name, "Full and reduced model over time", &records)
+    draw_some(name, "Full and reduced model over time", &records, shown)
 }
 
 /// The same of any records with the columns of the first.
 pub fn draw_all(name: &str, description: &str, records: &[Drawn<'_>]) -> String {
+    draw_some(name, description, records, &[])
+}
+
+fn draw_some(name: &str, description: &str, records: &[Drawn<'_>], shown: &[String]) -> String {
     let groups = records.first().map_or(&[][..], |(first, ..)| &first.groups);
     Chart {
         title: name.to_owned(),
         description: description.to_owned(),
-        panels: groups.iter().map(|group| panel(group, records)).collect(),
+        panels: (groups.iter())
+            .filter(|group| shown.is_empty() || shown.contains(&group.name))
+            .map(|group| panel(group, records))
+            .collect(),
     }
     .to_svg()
 }

@@ -15,6 +15,7 @@ use exporters::Guard;
 pub use host::Host;
 use interrupt::Interrupt;
 use reducer::approximation::{LocalModel, Observer, Progress as State, SampleDatabase};
+use reducer::description::closest;
 use reducer::dynamics::along::AlongPath;
 use reducer::dynamics::comparison::compare;
 use reducer::dynamics::deflection::rigid_outputs;
@@ -106,6 +107,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}-simulation", scenario.name)),
     };
+    check_shown(&args.show, &scenario)?;
     let guard = guard(&args.scenario, &scenario, args.force);
     allow(&folder, &guard)?;
     // Before the reduction, which may take long.
@@ -117,7 +119,7 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     };
     let runs = simulate(&scenario, Some(&folder.join(".samples")), &watch)?;
     drop(watch);
-    write(&folder, &scenario, &runs, &guard)?;
+    write_showing(&folder, &scenario, &runs, &guard, &args.show)?;
     let summary = runs.summary(&scenario)?;
     let text = if args.json {
         format!("{}\n", summary.as_json())
@@ -130,6 +132,21 @@ pub fn run(args: &SimulateArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::FellShort
     })
+}
+
+/// Refuses panels that the chart does not have, before the work.
+fn check_shown(shown: &[String], scenario: &Scenario) -> Result<(), Failure> {
+    let groups = Record::full(scenario).groups;
+    let known: Vec<String> = groups.into_iter().map(|group| group.name).collect();
+    let Some(name) = shown.iter().find(|name| !known.contains(name)) else {
+        return Ok(());
+    };
+    Err(Failure::one(CommandError::UnknownSignal {
+        option: "show",
+        name: name.clone(),
+        suggestion: closest(name, known.iter().map(String::as_str)),
+        known,
+    }))
 }
 
 /// Reads a scenario file.
@@ -189,6 +206,9 @@ pub fn simulate(
     super::same_coordinates(&model, &source)?;
     // Each run begins with an observer of its own.
     let refused = |e| Failure::new(vec![e], scenario.sources.clone());
+    let scenario = &scenario
+        .calling(&model)
+        .map_err(|e| Failure::one(CommandError::from(e)))?;
     let scenarios = [(); 2].map(|()| scenario.observed(&model));
     let [for_full, for_reduced] = scenarios;
     let (for_full, for_reduced) = (&for_full.map_err(refused)?, &for_reduced.map_err(refused)?);
@@ -374,13 +394,24 @@ pub fn write(
     runs: &Runs,
     guard: &Guard,
 ) -> Result<(), Failure> {
+    write_showing(folder, scenario, runs, guard, &[])
+}
+
+/// The same with these panels of the chart alone, where there are any.
+fn write_showing(
+    folder: &Path,
+    scenario: &Scenario,
+    runs: &Runs,
+    guard: &Guard,
+    shown: &[String],
+) -> Result<(), Failure> {
     let (full, reduced) = (&runs.full.record, &runs.reduced.record);
     let files = [
         (FULL.to_owned(), full.to_csv().into_bytes()),
         (REDUCED.to_owned(), reduced.to_csv().into_bytes()),
         (
             CHART.to_owned(),
-            chart::draw(&scenario.name, full, reduced).into_bytes(),
+            chart::draw(&scenario.name, full, reduced, shown).into_bytes(),
         ),
     ];
     exporters::write_set(folder, &files, guard).map_err(|e| Failure::one(CommandError::from(e)))

@@ -17,7 +17,7 @@ impl Law {
             d,
         };
         Some(match self {
-            Self::Source(_) | Self::Noise { .. } | Self::External(_) | Self::Observer(_) => {
+            Self::Source(..) | Self::Noise { .. } | Self::External(_) | Self::Observer(_) => {
                 return None;
             }
             Self::Linear(system) if system.a.nrows() == 0 => static_law(system.d.clone()),
@@ -38,7 +38,8 @@ impl Law {
             | Self::Saturation(_)
             | Self::DeadZone(_)
             | Self::Lookup(_)
-            | Self::Expression(_) => static_law(self.slopes(&[], u, 0).d),
+            | Self::Expression(_)
+            | Self::Model(_) => static_law(self.slopes(&[], u, 0).d),
         })
     }
 }

@@ -1,11 +1,13 @@
 //! What a block does with its inputs: continuous laws ẋ = f(u, x, t), y = g(u, x, t) [T 4.3], and their
 //! discrete counterparts.
 
+use super::called::ModelLaw;
 use super::expression::Expression;
 use super::external::External;
 use super::observed::ObserverLaw;
 use super::state_space::StateSpace;
 use crate::dynamics::signal::Signal;
+use crate::reduced_model::Status;
 use nalgebra::DMatrix;
 
 /// Lower and upper limit.
@@ -14,8 +16,8 @@ pub type Limits = [f64; 2];
 /// The law of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Law {
-    /// A function of time.
-    Source(Signal),
+    /// A function of time, and so many of its derivatives, up to two, as further outputs.
+    Source(Signal, usize),
     /// A multiple of the input.
     Gain(f64),
     /// Linear equations with constant coefficients.
@@ -54,6 +56,8 @@ pub enum Law {
     External(External),
     /// A filter that finds the state of the mechanism from sensors.
     Observer(Box<ObserverLaw>),
+    /// A function of the reduced model.
+    Model(ModelLaw),
 }
 
 /// u = kp·e + I + D, limited; İ = ki·e + (u − u_unlimited)/tracking.
@@ -159,12 +163,13 @@ impl Law {
     /// Number of inputs.
     pub fn n_inputs(&self) -> usize {
         match self {
-            Self::Source(_) | Self::Noise { .. } => 0,
+            Self::Source(..) | Self::Noise { .. } => 0,
             Self::Linear(system) => system.b.ncols(),
             Self::Expression(expression) => expression.n_inputs(),
             Self::Pid(pid) => 1 + usize::from(pid.has_rate),
             Self::External(external) => external.inputs,
             Self::Observer(observer) => observer.n_inputs(),
+            Self::Model(model) => model.n_inputs(),
             _ => 1,
         }
     }
@@ -172,9 +177,11 @@ impl Law {
     /// Number of outputs.
     pub fn n_outputs(&self) -> usize {
         match self {
+            Self::Source(_, derivatives) => 1 + derivatives,
             Self::Linear(system) => system.c.nrows(),
             Self::External(external) => external.outputs,
             Self::Observer(observer) => observer.n_outputs(),
+            Self::Model(model) => model.coordinates,
             _ => 1,
         }
     }
@@ -202,7 +209,7 @@ impl Law {
     /// count the present sample.
     pub(super) fn feeds_through(&self, sampled: bool) -> bool {
         match self {
-            Self::Source(_) | Self::Delay(_) | Self::Noise { .. } => false,
+            Self::Source(..) | Self::Delay(_) | Self::Noise { .. } => false,
             Self::Integrator { .. } => sampled,
             Self::Linear(system) => sampled || system.d.iter().any(|d| *d != 0.0),
             _ => true,
@@ -224,7 +231,7 @@ impl Law {
     /// Whether its slopes are the same everywhere.
     pub(super) fn is_linear(&self) -> bool {
         match self {
-            Self::Source(_) | Self::Gain(_) | Self::Linear(_) => true,
+            Self::Source(..) | Self::Gain(_) | Self::Linear(_) => true,
             Self::Integrator { limits, .. } => limits.is_none(),
             Self::Pid(pid) => pid.limits.is_none() && pid.integral_limits.is_none(),
             _ => false,
@@ -234,7 +241,12 @@ impl Law {
     /// Outputs at an instant. Blocks that do not feed through leave `u` unread.
     pub(super) fn outputs(&self, time: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
         match self {
-            Self::Source(signal) => y[0] = signal.at(time).value,
+            Self::Source(signal, _) => {
+                let jet = signal.at(time);
+                for (y, value) in y.iter_mut().zip([jet.value, jet.rate, jet.acceleration]) {
+                    *y = value;
+                }
+            }
             Self::Gain(gain) => y[0] = gain * u[0],
             Self::Linear(system) => system.outputs(x, u, y),
             Self::Integrator { limits, .. } => y[0] = limited(x[0], *limits),
@@ -246,6 +258,7 @@ impl Law {
             Self::Lookup(points) => y[0] = lookup(points, u[0]).0,
             Self::Expression(expression) => y[0] = expression.value(u),
             Self::Pid(pid) => y[0] = limited(pid.unlimited(x, u), pid.limits),
+            Self::Model(model) => model.outputs(u, y),
             // Their outputs are held between samples.
             Self::Delay(_) | Self::Noise { .. } | Self::External(_) | Self::Observer(_) => {}
         }
@@ -289,6 +302,7 @@ impl Law {
                 Some(limits) => region(pid.unlimited(x, u), limits),
                 None => 0,
             },
+            Self::Model(model) => i8::from(model.status(u) != Some(Status::Inside)),
             _ => 0,
         }
     }
@@ -325,7 +339,8 @@ impl Law {
                 }
             }
             Self::Pid(pid) => pid_slopes(pid, x, u, free, &mut s),
-            Self::Source(_)
+            Self::Model(model) => s.d = model.slopes(u),
+            Self::Source(..)
             | Self::Quantiser(_)
             | Self::Delay(_)
             | Self::Noise { .. }

@@ -5,6 +5,7 @@ use super::external::{ControllerFault, External, Process};
 use super::law::{Law, Sample};
 use super::linear::Slopes;
 use super::order::Group;
+use crate::reduced_model::Status;
 use nalgebra::{DMatrix, DVector};
 use std::cell::{Cell, RefCell};
 use thiserror::Error;
@@ -34,6 +35,22 @@ pub enum ControlFault {
         /// The block.
         block: String,
     },
+    /// A block asks the reduced model where it should not be asked.
+    #[error("block `{block}` evaluates the reduced model at θ = {theta:?}, {}", place(*status))]
+    Model {
+        /// The block.
+        block: String,
+        /// θ among its inputs.
+        theta: Vec<f64>,
+        /// What the model says.
+        status: Status,
+    },
+    /// A block evaluates a model that nobody gave it.
+    #[error("block `{block}` evaluates the reduced model and was given none")]
+    NoModel {
+        /// The block.
+        block: String,
+    },
     /// A controller of the user's own fails.
     #[error("the controller of block `{block}` fails: {fault}")]
     Controller {
@@ -55,8 +72,28 @@ impl ControlFault {
             Self::Steep { .. } => {
                 "keep its input from where a root, power or quotient is infinitely steep, or make the block `sampled`"
             }
+            Self::Model {
+                status: Status::NotFinite,
+                ..
+            } => {
+                "see whether the loop is stable: `reduce linear` shows its poles; or limit the block's inputs"
+            }
+            Self::NoModel { .. } => "give the model with the scenario's drives before they are run",
+            Self::Model { .. } => {
+                "keep its inputs inside the model's domain, by a `saturation` before it or another reference, or widen the domain"
+            }
             Self::Controller { fault, .. } => fault.help(),
         }
+    }
+}
+
+fn place(status: Status) -> &'static str {
+    match status {
+        Status::Inside => "in its domain",
+        Status::Clamped => "outside its domain",
+        Status::Undefined => "where it has no value",
+        Status::NotFinite => "and not all of the block's inputs are numbers",
+        Status::Bent => "with deflections beyond those for which it holds",
     }
 }
 
@@ -248,8 +285,9 @@ impl<'d> ControlRun<'d> {
         self.diagram.pieces(at, &self.held.borrow())
     }
 
-    /// A fault where an output is not a number.
+    /// A fault where an output is not a number, or a continuous block asks the model in vain.
     pub fn check(&self, at: &Running) -> Option<ControlFault> {
+        self.check_models(at, false);
         let first = self.diagram.sensors.len();
         let place = at.signals.iter().skip(first).position(|v| !v.is_finite());
         if let Some(place) = place {
@@ -261,6 +299,22 @@ impl<'d> ControlRun<'d> {
             });
         }
         self.fault()
+    }
+
+    /// The same, sampled blocks included: as if they acted now.
+    pub fn check_all(&self, at: &Running) -> Option<ControlFault> {
+        self.check_models(at, true);
+        self.check(at)
+    }
+
+    fn check_models(&self, at: &Running, sampled: bool) {
+        let blocks = self.diagram.blocks.iter().enumerate();
+        for (b, _) in blocks.filter(|(_, block)| block.sampled.is_none() || sampled) {
+            let u = self.diagram.inputs(b, &at.signals);
+            if let Err(fault) = self.diagram.check_model(b, &u) {
+                self.blame(fault);
+            }
+        }
     }
 
     /// A fault where slopes are not finite.
@@ -433,9 +487,27 @@ impl Diagram {
             }
             law => law.sample(sample, &mut held.memory[b], &u, y),
         }
+        self.check_model(b, &u)?;
         let first = self.sensors.len();
         held.outputs[range.start - first..range.end - first].copy_from_slice(&signals[range]);
         Ok(())
+    }
+
+    /// A fault where a block asks the model outside its domain.
+    fn check_model(&self, b: usize, u: &[f64]) -> Result<(), ControlFault> {
+        let Law::Model(model) = &self.blocks[b].law else {
+            return Ok(());
+        };
+        let block = self.blocks[b].name.clone();
+        match model.status(u) {
+            Some(Status::Inside) => Ok(()),
+            Some(status) => Err(ControlFault::Model {
+                block,
+                theta: u[..model.coordinates].to_vec(),
+                status,
+            }),
+            None => Err(ControlFault::NoModel { block }),
+        }
     }
 
     /// A continuous block whose outputs change infinitely fast with its inputs or states.

@@ -96,6 +96,8 @@ pub(super) fn run(
                     }
                     (state, start) = (reached, time);
                     system.switch_blocks(time, &mut state);
+                    // A block that asks the model in vain is such a switch.
+                    check_blocks(system, time, &state)?;
                 }
                 SegmentEnd::Stopped(time) => {
                     report.reached = time;

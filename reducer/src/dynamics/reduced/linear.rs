@@ -33,6 +33,11 @@ pub(super) fn linearise_system(
     system: &System<'_>,
     state: &State,
 ) -> Result<LinearSystem, ReducedError> {
+    if let (Some(run), Some(at)) = (&system.blocks, system.running(0.0, state))
+        && let Some(fault) = run.check_all(&at)
+    {
+        return Err(ReducedError::Control { time: 0.0, fault });
+    }
     system.hold(state)?;
     let seeds = Seeds::of(system);
     let names = seeds.output_names(system);

@@ -9,7 +9,9 @@ use crate::description::FaultKind;
 use crate::description::format::Located;
 use crate::description::mechanism::Mechanism;
 use crate::description::quantity::Dimension;
-use crate::dynamics::control::{Block, Diagram, Law, Sampling, Sensed, Sensor, Term};
+use crate::dynamics::control::{
+    Block, Diagram, Law, ModelFunction, Sampling, Sensed, Sensor, Term,
+};
 use nalgebra::Vector3;
 use std::ops::Range;
 
@@ -52,7 +54,7 @@ impl Reader<'_> {
         self.check_names(file);
         self.check_observer_name(file);
         let read: Vec<_> = sensors.iter().map(|s| self.sensor(s, mechanism)).collect();
-        let laws: Vec<_> = blocks.iter().map(|b| self.law(b)).collect();
+        let laws: Vec<_> = blocks.iter().map(|b| self.law(b, mechanism)).collect();
         let known = known(sensors, &read);
         let observer = match &file.observer {
             Some(table) => Some((table, self.observer(table, &known, mechanism)?)),
@@ -285,7 +287,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         let apart = matches!(law, Law::Expression(_))
-            || matches!(law, Law::External(_))
+            || matches!(law, Law::External(_) | Law::Model(_))
             || block.gains.is_some()
             || block.state_space.is_some();
         let mut inputs: Vec<Vec<Term>> = if apart {
@@ -304,7 +306,7 @@ impl Reader<'_> {
                 .as_ref()
                 .map_or(&block.span, |names| &names.span);
             let kind = FaultKind::WrongCount {
-                what: "the inputs of the block",
+                what: inputs_of(law),
                 expected,
                 found: inputs.len(),
             };
@@ -352,6 +354,20 @@ impl Reader<'_> {
         let bare = bare.trim();
         let signal = self.signals.iter().position(|name| name == bare)?;
         Some(Term { signal, weight })
+    }
+}
+
+/// What a block takes, in words.
+fn inputs_of(law: &Law) -> &'static str {
+    let Law::Model(model) = law else {
+        return "the inputs of the block";
+    };
+    match model.function {
+        ModelFunction::Feedforward => {
+            "the inputs of `feedforward` (θ, θ̇ and θ̈ of every coordinate)"
+        }
+        ModelFunction::Gravity => "the inputs of `gravity` (θ of every coordinate)",
+        ModelFunction::Mass => "the inputs of `mass` (θ and an acceleration of every coordinate)",
     }
 }
 

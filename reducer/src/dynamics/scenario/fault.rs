@@ -112,6 +112,8 @@ pub enum ScenarioFaultKind {
     BadLibrary { path: String, reason: String },
     #[error("`{signal}` depends on the motion and cannot stand for a function of time here")]
     NotOfTime { signal: String },
+    #[error("`derivatives` are those of a `signal`, which this block does not have")]
+    DerivativesWithoutSignal,
     #[error(
         "these coefficients do not make a system: sizes do not fit, rows differ in length, or the numerator's degree is the higher one"
     )]
@@ -222,6 +224,9 @@ impl Explain for ScenarioFault {
             }
             Kind::NotOfTime { .. } => {
                 "give it to a `force`, a `point_force` or the `input` of a `velocity_feedback`".into()
+            }
+            Kind::DerivativesWithoutSignal => {
+                "leave it out, or differentiate an input by a `transfer` with a low pass".into()
             }
             Kind::BadSystem => {
                 "A is n×n, B n×inputs, C outputs×n, D outputs×inputs; polynomials by falling powers of s".into()

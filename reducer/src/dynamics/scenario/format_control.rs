@@ -81,13 +81,15 @@ pub struct BlockTable {
     /// Its name; outputs of a block with several are `name.1`, `name.2`, …
     pub name: Located<String>,
     /// Sensors and blocks that it takes, `-` before a name subtracts it. They are added, but for
-    /// `gains`, `state_space`, `expression`, `program` and `library`, where each is an input of its
-    /// own.
+    /// `gains`, `state_space`, `expression`, `model`, `program` and `library`, where each is an input
+    /// of its own.
     pub input: Option<Located<Names>>,
     /// When it acts; default: always.
     pub sampled: Option<SampledTable>,
     /// A function of time.
     pub signal: Option<Located<SignalWritten>>,
+    /// With `signal`: how many of its derivatives are outputs as well, 0, 1 or 2; default 0.
+    pub derivatives: Option<Located<i64>>,
     /// A multiple of the input.
     pub gain: Option<Scalar>,
     /// A matrix of multiples: one row per output, one column per input.
@@ -114,11 +116,26 @@ pub struct BlockTable {
     pub butterworth: Option<Located<ButterworthTable>>,
     /// A delay.
     pub delay: Option<Located<DelayTable>>,
+    /// A function of the reduced model; one output per coordinate of the mechanism.
+    pub model: Option<Located<ModelFunctionName>>,
     /// A controller of one's own: a program that answers every line with one line; only with
     /// `sampled`.
     pub program: Option<Located<ProgramTable>>,
     /// A controller of one's own: a shared library; only with `sampled`.
     pub library: Option<Located<LibraryTable>>,
+}
+
+/// A function of the reduced model. Its inputs are lists with one number per coordinate, one after the
+/// other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelFunctionName {
+    /// Of coordinates, rates and accelerations: the actuators' forces.
+    Feedforward,
+    /// Of coordinates: the forces that hold them at rest.
+    Gravity,
+    /// Of coordinates and another list: the mass matrix times that list.
+    Mass,
 }
 
 /// A program: a line of its input is the time and the inputs, a line of its output the outputs.

@@ -2,13 +2,16 @@
 
 use super::fault::ScenarioFaultKind;
 use super::format_control::{
-    BlockTable, ButterworthTable, DelayTable, Names, PidTable, StateSpaceTable,
+    BlockTable, ButterworthTable, DelayTable, ModelFunctionName, Names, PidTable, StateSpaceTable,
 };
 use super::resolve::Reader;
 use crate::description::FaultKind;
 use crate::description::format::{Located, Scalar};
+use crate::description::mechanism::Mechanism;
 use crate::description::quantity::Dimension;
-use crate::dynamics::control::{Band, Expression, Law, Limits, Pid, Sampling, StateSpace};
+use crate::dynamics::control::{
+    Band, Expression, Law, Limits, ModelFunction, ModelLaw, Pid, Sampling, StateSpace,
+};
 use nalgebra::DMatrix;
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -18,7 +21,11 @@ const MAX_SIZE: usize = 200;
 
 impl Reader<'_> {
     /// Law and sampling of a block.
-    pub(super) fn law(&mut self, block: &Located<BlockTable>) -> Option<(Law, Option<Sampling>)> {
+    pub(super) fn law(
+        &mut self,
+        block: &Located<BlockTable>,
+        mechanism: &Mechanism,
+    ) -> Option<(Law, Option<Sampling>)> {
         let given = [
             ("signal", block.signal.is_some()),
             ("gain", block.gain.is_some()),
@@ -34,6 +41,7 @@ impl Reader<'_> {
             ("state_space", block.state_space.is_some()),
             ("butterworth", block.butterworth.is_some()),
             ("delay", block.delay.is_some()),
+            ("model", block.model.is_some()),
             ("program", block.program.is_some()),
             ("library", block.library.is_some()),
         ];
@@ -41,7 +49,7 @@ impl Reader<'_> {
         if found.len() != 1 {
             let kind = FaultKind::ExactlyOne {
                 what: "a block".to_owned(),
-                options: "`signal`, `gain`, `gains`, `integrator`, `saturation`, `dead_zone`, `quantiser`, `lookup`, `expression`, `pid`, `transfer`, `state_space`, `butterworth`, `delay`, `program`, `library`",
+                options: "`signal`, `gain`, `gains`, `integrator`, `saturation`, `dead_zone`, `quantiser`, `lookup`, `expression`, `pid`, `transfer`, `state_space`, `butterworth`, `delay`, `model`, `program`, `library`",
                 found,
             };
             self.fault(&block.span, kind);
@@ -60,7 +68,7 @@ impl Reader<'_> {
                 })()
             }
         };
-        let law = self.one_law(block);
+        let law = self.one_law(block, mechanism);
         let (law, sampling) = (law?, sampling?);
         if let Some(sampling) = sampling
             && sampling.offset < 0.0
@@ -84,10 +92,12 @@ impl Reader<'_> {
         Some((law, sampling))
     }
 
-    fn one_law(&mut self, block: &Located<BlockTable>) -> Option<Law> {
+    fn one_law(&mut self, block: &Located<BlockTable>, mechanism: &Mechanism) -> Option<Law> {
         let table = &block.value;
+        let derivatives = self.derivatives(table);
         if let Some(signal) = &table.signal {
-            return self.signal(signal, None).map(Law::Source);
+            let signal = self.signal(signal, None)?;
+            return Some(Law::Source(signal, derivatives?));
         }
         if let Some(gain) = &table.gain {
             return self.value(gain, None).map(Law::Gain);
@@ -142,6 +152,15 @@ impl Reader<'_> {
         if let Some(t) = &table.butterworth {
             return self.butterworth(t);
         }
+        if let Some(function) = &table.model {
+            let function = match function.value {
+                ModelFunctionName::Feedforward => ModelFunction::Feedforward,
+                ModelFunctionName::Gravity => ModelFunction::Gravity,
+                ModelFunctionName::Mass => ModelFunction::Mass,
+            };
+            let law = ModelLaw::new(function, mechanism.coordinates.len());
+            return Some(Law::Model(law));
+        }
         if let Some(t) = &table.program {
             return self.program(t, table.input.as_ref());
         }
@@ -149,6 +168,27 @@ impl Reader<'_> {
             return self.library(t, table.input.as_ref());
         }
         self.delay(table.delay.as_ref()?)
+    }
+
+    /// How many derivatives of its signal a block gives.
+    fn derivatives(&mut self, table: &BlockTable) -> Option<usize> {
+        let Some(count) = &table.derivatives else {
+            return Some(0);
+        };
+        if table.signal.is_none() {
+            self.own_fault(&count.span, ScenarioFaultKind::DerivativesWithoutSignal);
+            return None;
+        }
+        let found = usize::try_from(count.value).ok().filter(|n| *n <= 2);
+        if found.is_none() {
+            let kind = FaultKind::OutOfRange {
+                what: "the number of derivatives".to_owned(),
+                value: count.value as f64,
+                allowed: "0, 1 or 2",
+            };
+            self.fault(&count.span, kind);
+        }
+        found
     }
 
     /// A system whose sizes fit.

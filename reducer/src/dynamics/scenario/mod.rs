@@ -23,7 +23,7 @@ mod tracks;
 pub use driven::{DrivenCoordinate, DrivenKind};
 pub use fault::{ScenarioFault, ScenarioFaultKind, ScenarioFaults};
 
-use super::control::{Law, ObserverLaw};
+use super::control::{CalledModelError, Law, ObserverLaw};
 use super::drives::Drives;
 use super::excitation::Excitation;
 use super::full::{FullSettings, Initial, Start};
@@ -130,6 +130,14 @@ impl Scenario {
         diagram.blocks.iter().find_map(|block| match &block.law {
             Law::Observer(observer) => Some(&**observer),
             _ => None,
+        })
+    }
+
+    /// The same with the model that its blocks evaluate.
+    pub fn calling(&self, model: &ReducedModel) -> Result<Self, CalledModelError> {
+        Ok(Self {
+            drives: self.drives.calling(model)?,
+            ..self.clone()
         })
     }
 
