@@ -101,6 +101,14 @@ fn compare_with_evaluator(model: &ReducedModel, c: &Generated, tolerance: f64) {
             condition_of_mass(&expected, n) * (norm(&force) / norm(&expected_accel)).max(1.0);
         close("acceleration", &out[0], &expected_accel, tolerance * loss);
 
+        let (derived, _) = evaluator.derived(&eta[..s], &mut work).unwrap();
+        for (info, values) in model.layout.derived.iter().zip(&derived) {
+            let function = format!("derived_{}", info.name);
+            let (status, out) = c.call(&function, &[&eta[..s]], &[values.len()]);
+            assert_eq!(status, code);
+            close(&info.name, &out[0], values, tolerance);
+        }
+
         let state = [eta.clone(), rate.clone()].concat();
         let (status, dx) = c.call("state_derivative", &[&state, &force], &[2 * n]);
         assert_eq!(status, code);

@@ -92,6 +92,12 @@ fn driver(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> String {
         if !m.layout.outputs.is_empty() {
             text += "    let mut o = [Output::ZERO; N_OUTPUTS]; let status = outputs(&eta, &rate, &mut o);\n    for o in &o { show(status, &o.position); show(status, &o.rotation); show(status, &o.velocity); show(status, &o.angular_velocity); show(status, &o.jacobian); }\n";
         }
+        for d in &m.layout.derived {
+            let (name, size) = (&d.name, d.rows * d.columns);
+            text += &format!(
+                "    let mut g = [1.0; {size}]; show(derived_{name}(&{theta}, &mut g), &g);\n"
+            );
+        }
         let p = parameters(m);
         text += &format!(
             "    show(inverse_dynamics_p(Some(&{p}), &eta, &rate, &accel, &mut f), &f);\n    }}\n"
@@ -157,6 +163,8 @@ fn expected(m: &ReducedModel, points: &[[Vec<f64>; 3]]) -> Vec<(i32, Vec<f64>)> 
                 lines.push((status, block.to_vec()));
             }
         }
+        let (derived, _) = evaluator.derived(&eta[..s], &mut work).unwrap();
+        lines.extend(derived.into_iter().map(|values| (status, values)));
         let mut force = vec![0.0; n];
         beside
             .inverse_dynamics(eta, rate, accel, &mut force, &mut work)
@@ -200,7 +208,7 @@ fn compare(m: &ReducedModel, single: bool, tolerance: f64) {
         let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|x| x * x).sum::<f64>().sqrt();
         let difference = norm(&mut found.iter().zip(block).map(|(a, b)| a - b));
         // Accelerations, the ninth block of a point, lose digits to large elastic forces.
-        let per_point = 10 + 5 * m.layout.outputs.len();
+        let per_point = 10 + 5 * m.layout.outputs.len() + m.layout.derived.len();
         let nominal = i - i % per_point + 7;
         let force = match i % per_point {
             8 => norm(&mut expected[nominal].1.iter().copied()),

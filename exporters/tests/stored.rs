@@ -81,6 +81,7 @@ fn said(m: &ReducedModel) -> Vec<f64> {
     let c = evaluator.coefficients(&theta, &mut work).unwrap();
     let (motions, _) = evaluator.outputs(&eta, &rate, &mut work).unwrap();
     out.extend([kinetic, potential]);
+    out.extend(c.derived.iter().flatten());
     out.extend(c.gravity.iter().chain(c.load_map.iter().flatten()));
     for o in &motions {
         out.extend(o.position.iter().chain(&o.rotation).chain(&o.velocity));

@@ -178,6 +178,11 @@ fn as_text(name: &str, d: &ModelDocument, extras: &Extras, status: Status) -> St
             tables::vector(&mut out, "deflection that follows it", elastic, modal);
         }
     }
+    for (derived, rows) in &d.derived {
+        let names: Vec<String> = (1..=rows.len()).map(|i| format!("row {i}")).collect();
+        let width = rows.first().map_or(0, Vec::len);
+        tables::rows(&mut out, derived, &names, &flat(rows), width);
+    }
     tables::list(&mut out, "internal frequencies [Hz]", &d.frequencies_hz);
     for (output, values) in &d.outputs {
         tables::list(

@@ -9,7 +9,9 @@ use kernel::{Entry, Form, Group};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Value, context};
 use reducer::reduced_model::plan::Plan;
-use reducer::reduced_model::{Continuity, LargestError, ModelForm, ReducedModel, Stiffening};
+use reducer::reduced_model::{
+    Continuity, DerivedInfo, LargestError, ModelForm, ReducedModel, Stiffening,
+};
 use std::collections::BTreeMap;
 
 /// Entries of a list up to which C has a statement for each of them instead of a loop.
@@ -79,11 +81,16 @@ pub(super) fn facts(
     let layout = &model.layout;
     let domain = &layout.domain;
     let sampled = samples::sample(model)?;
-    let names = [("dynamics", "dynamics"), ("motion", "outputs")];
-    let tables: Vec<Value> = names
-        .iter()
-        .zip(plan.tables())
-        .map(|((name, what), t)| text.table(name, what, t, plan.n_rigid))
+    // Names that begin with `derived` are those of the quantities themselves.
+    let named = |name: &'static str| match name {
+        "motion" => [name, "outputs"],
+        "derived" => ["quantities", "derived quantities"],
+        _ => [name; 2],
+    };
+    let tables: Vec<Value> = plan
+        .named_tables()
+        .map(|(name, t)| (named(name), t))
+        .map(|([name, what], t)| text.table(name, what, t, plan.n_rigid))
         .collect::<Result<_, _>>()?;
     let inequalities: Vec<f64> = domain
         .inequalities
@@ -112,6 +119,9 @@ pub(super) fn facts(
         with_chebyshev => plan.tables().any(|t| t.gradients && !t.powers),
         with_basis => plan.tables().any(|t| t.gradients && !t.powers),
         moving => !plan.dynamics.moving.lists.is_empty(),
+        with_values => plan.tables().any(|t| !t.gradients),
+        with_products => plan.tables().any(|t| !t.products.is_empty()),
+        derived => derived(model, plan),
         with_curvature => plan.form == Form::Lagrangian || plan.n_outputs > 0,
         tables,
         n_nodes => plan.nodes.len(),
@@ -129,7 +139,7 @@ pub(super) fn facts(
         any_waves => !plan.waves.is_empty(),
         all_waves => !plan.waves.is_empty() && plan.waves.iter().all(|&w| w),
         theta_waves => waves.join(", "),
-        per_angle => context! { dynamics => text.real(1.0)?, motion => text.real(0.5)? },
+        per_angle => context! { dynamics => text.real(1.0)?, motion => text.real(0.5)?, quantities => text.real(0.5)? },
         theta_periodic => periodic.join(", "),
         periodic_places => periodic_places.join(", "),
         theta_lower => text.list(&domain.lower)?,
@@ -264,6 +274,17 @@ fn about(model: &ReducedModel, prefix: &str) -> Result<Value, WriteError> {
         outputs => plain(&layout.outputs),
         loaded => plain(&layout.loaded),
     })
+}
+
+/// Functions of derived quantities; none where all are zero.
+fn derived(model: &ReducedModel, plan: &Plan) -> Vec<Value> {
+    let list = model.layout.derived.iter().enumerate();
+    let fact = |(number, d): (usize, &DerivedInfo)| {
+        let identifier = super::literal::identifier(&d.name);
+        let value = comment(&d.value);
+        context! { number, identifier, value, rows => d.rows, columns => d.columns }
+    };
+    list.filter(|_| plan.has_derived()).map(fact).collect()
 }
 
 /// θ with as many digits as a comment needs.

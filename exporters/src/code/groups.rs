@@ -84,5 +84,6 @@ pub(super) fn describe(group: Group) -> (&'static str, &'static str) {
             "Axis i of the position of output k per eta_j eta_l, l >= j.",
         ),
         Group::LoadMap => ("load_map", "Displacement of loaded dof i per coordinate j."),
+        Group::Derived => ("quantity_entries", "Entries (i, j) of derived quantity k."),
     }
 }

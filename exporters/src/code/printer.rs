@@ -134,6 +134,11 @@ impl Printer {
             false if t.columns <= 8 => t.columns,
             false => 6,
         };
+        // Of a table of constants compilers follow recurrences further than they ever go, and warn of short arrays.
+        let least = match name {
+            "quantities" => 1 + 3 * n_rigid,
+            _ => 1 + n_rigid,
+        };
         Ok(context! {
             name,
             upper => name.to_ascii_uppercase(),
@@ -141,7 +146,7 @@ impl Printer {
             columns => t.columns,
             gradients => t.gradients,
             powers => t.powers,
-            n_terms => t.n_terms.max(1 + n_rigid),
+            n_terms => t.n_terms.max(least),
             lanes => t.lanes,
             n_term_lists => t.lists.len(),
             term_lists => lines(t.lists.iter().map(|l| braces(l))),

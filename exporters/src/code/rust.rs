@@ -9,7 +9,7 @@ use crate::{ExportOptions, WriteError};
 use kernel::{Finder, Group};
 use minijinja::{Value, context};
 use reducer::reduced_model::plan::{Plan, PlanTable};
-use reducer::reduced_model::{ObserverPlan, ReducedModel};
+use reducer::reduced_model::{CallCost, ObserverPlan, ReducedModel};
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("lib.rs", include_str!("../../templates/rust/lib.rs.j2")),
@@ -246,24 +246,36 @@ fn table_facts(plan: &Plan, text: Printer, costs: &Costs) -> Result<Value, Write
             }
         })
         .collect();
-    let sizes = |suffix: &'static str, costs: &[reducer::reduced_model::CallCost]| {
-        let size = move |c: &reducer::reduced_model::CallCost| {
+    let sizes = |suffix: &'static str, costs: &[CallCost]| {
+        let size = move |c: &CallCost| {
             let name = format!("{}{suffix}", c.function.to_ascii_uppercase());
             context! { name, numbers => c.memory }
         };
         costs.iter().map(size).collect::<Vec<Value>>()
     };
+    // Parameters do not change derived quantities.
+    let with: Vec<CallCost> = (costs.with.iter())
+        .filter(|c| c.function != "derived")
+        .copied()
+        .collect();
+    let mut tables = vec![
+        table(text, "dynamics", &plan.dynamics)?,
+        table(text, "motion", &plan.motion)?,
+    ];
+    if plan.has_derived() {
+        tables.push(table(text, "derived", &plan.derived)?);
+    }
     Ok(context! {
         finder,
         grid => found,
         tree => lines(nodes.into_iter()),
-        memory => [sizes("", &costs.without), sizes("_P", &costs.with)].concat(),
+        memory => [sizes("", &costs.without), sizes("_P", &with)].concat(),
         periodic => format!("{:?}", model.periodic).trim_matches(['[', ']']),
         waves => format!("{:?}", model.waves).trim_matches(['[', ']']),
         inequalities => text.list(model.inequalities)?,
         n_box_numbers => plan.boxes.len(),
         boxes => text.rows(&plan.boxes, 2 * s)?,
-        tables => vec![table(text, "dynamics", &plan.dynamics)?, table(text, "motion", &plan.motion)?],
+        tables,
         lists,
         factor_ends => numbers(&plan.factor_ends),
     })

@@ -141,6 +141,7 @@ impl Reader {
                     ("position", _) => Quantity::Position { output },
                     ("orientation", _) => Quantity::Orientation { output },
                     ("force", _) => Quantity::Force { coordinate },
+                    ("derived", _) => Quantity::Derived { entry: index[i] },
                     _ => return Err(refuse(paths[0], format!("`{of}`"))),
                 };
                 let moving = |at: usize| match quantity.has_motion() {
@@ -412,7 +413,32 @@ fn read_layout(r: &mut Reader) -> Read<ModelLayout> {
             None => Stiffening::None,
         },
         validity: read_validity(r, n_rigid)?,
+        derived: read_derived(r)?,
     })
+}
+
+fn read_derived(r: &mut Reader) -> Read<Vec<DerivedInfo>> {
+    let (names, values) = (
+        r.text("layout/derived_name"),
+        r.text("layout/derived_value"),
+    );
+    let path = "layout/derived_size";
+    let sizes = counts(&r.integer(path), path)?;
+    let tolerances = r.real("layout/derived_tolerance");
+    same_length("layout/derived_value", values.len(), names.len())?;
+    same_length(path, sizes.len(), names.len().saturating_mul(2))?;
+    same_length("layout/derived_tolerance", tolerances.len(), names.len())?;
+    let texts = names.into_iter().zip(values);
+    let all = texts.zip(sizes.chunks_exact(2)).zip(tolerances);
+    Ok(all
+        .map(|(((name, value), size), tolerance)| DerivedInfo {
+            name,
+            value,
+            rows: size[0],
+            columns: size[1],
+            tolerance,
+        })
+        .collect())
 }
 
 fn read_validity(r: &mut Reader, n_rigid: usize) -> Read<Option<Validity>> {

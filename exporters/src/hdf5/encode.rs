@@ -112,6 +112,7 @@ impl Writer {
             Quantity::Position { output } => ("position", output),
             Quantity::Orientation { output } => ("orientation", output),
             Quantity::Force { coordinate } => ("force", coordinate),
+            Quantity::Derived { entry } => ("derived", entry),
         };
         let motion = |e: &LargestError| match e.quantity.has_motion() {
             true => [&e.rate[..], &e.accel[..]].concat(),
@@ -266,6 +267,7 @@ fn write_layout(w: &mut Writer, model: &ReducedModel) {
         stiffening.iter().map(variant).collect(),
     );
     write_validity(w, layout.validity.as_ref());
+    write_derived(w, &layout.derived);
     let p = &layout.parameters;
     w.real("layout/gravity", p.gravity.to_vec());
     w.integer(
@@ -298,6 +300,19 @@ fn write_validity(w: &mut Writer, validity: Option<&Validity>) {
         ]
     });
     w.real("layout/stiffness_change", changes.collect());
+}
+
+fn write_derived(w: &mut Writer, derived: &[DerivedInfo]) {
+    let texts = |of: fn(&DerivedInfo) -> &String| derived.iter().map(of).cloned().collect();
+    w.text("layout/derived_name", texts(|d| &d.name));
+    w.text("layout/derived_value", texts(|d| &d.value));
+    let sizes = derived
+        .iter()
+        .flat_map(|d| [d.rows as i64, d.columns as i64]);
+    let sizes = Array::Integer(sizes.collect());
+    w.add("layout/derived_size", sizes, Some(2));
+    let tolerances = derived.iter().map(|d| d.tolerance);
+    w.real("layout/derived_tolerance", tolerances.collect());
 }
 
 fn write_tree(w: &mut Writer, tree: &[TreeNode], s: usize) {

@@ -85,6 +85,7 @@ pub fn model(recipe: &Recipe) -> ReducedModel {
                 rate_at_tolerance: vec![Some(0.6); r.s],
                 acceleration_at_tolerance: vec![None; r.s],
             }),
+            derived: derived(r),
         },
         form: r.form,
         functions: (0..r.s)
@@ -184,14 +185,30 @@ fn largest(r: &Recipe) -> Vec<LargestError> {
         rate: vec![1.5; if quantity.has_motion() { r.s } else { 0 }],
         accel: vec![-2.5; if quantity.has_motion() { r.s } else { 0 }],
     };
+    let derived = (0..derived(r).len()).map(|entry| Quantity::Derived { entry });
     let outputs = (0..r.outputs).map(|output| Quantity::Position { output });
     let block = Quantity::Block { block: Block::Mass };
     let force = Quantity::Force { coordinate: 0 };
     [block, force]
         .into_iter()
         .chain(outputs)
+        .chain(derived)
         .map(entry)
         .collect()
+}
+
+fn derived(r: &Recipe) -> Vec<DerivedInfo> {
+    let info = |name: &str, rows, columns| DerivedInfo {
+        name: name.into(),
+        value: "inv(M.tt) * [M.tt, M.tt]".into(),
+        rows,
+        columns,
+        tolerance: 0.01,
+    };
+    match r.derived {
+        true => vec![info("Gf", 2, 4), info("at", 1, 1)],
+        false => Vec::new(),
+    }
 }
 
 fn nominal(r: &Recipe) -> NominalParameters {
@@ -322,6 +339,26 @@ fn components(r: &Recipe) -> ComponentLists {
                 });
             }
         }
+    }
+    if r.derived {
+        let entry = |row, column| Component::Derived {
+            entry: 0,
+            row,
+            column,
+        };
+        let single = Component::Derived {
+            entry: 1,
+            row: 0,
+            column: 0,
+        };
+        let places = [(0, 0), (0, 1), (0, 3), (1, 0), (1, 2)];
+        let stored = places.map(|(row, column)| entry(row, column));
+        let varying = stored.into_iter().chain([single]);
+        match r.form {
+            ModelForm::Lagrangian => list.outputs.extend(varying),
+            ModelForm::Direct => varying.for_each(|c| constant(&mut list, c, 0.3)),
+        }
+        constant(&mut list, entry(1, 3), 0.6);
     }
     for loaded in 0..r.loaded {
         for coordinate in 0..n {

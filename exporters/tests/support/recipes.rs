@@ -32,6 +32,9 @@ pub struct Recipe {
     pub sparse: bool,
     /// Every second function that may be one is a combination of columns.
     pub combined: bool,
+    /// There are derived quantities: one with zeros and constants, and a single entry; in the form `direct` both are
+    /// the same everywhere.
+    pub derived: bool,
 }
 
 pub fn recipes() -> Vec<Recipe> {
@@ -54,6 +57,7 @@ pub fn recipes() -> Vec<Recipe> {
         second_order: false,
         sparse: false,
         combined: false,
+        derived: false,
     };
     vec![
         Recipe {
@@ -223,6 +227,38 @@ pub fn recipes() -> Vec<Recipe> {
             runtime: true,
             waves: vec![0, 2, 3],
             mass_entries: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "gains",
+            s: 2,
+            modal: 2,
+            degree: 7,
+            cuts: vec![0],
+            drop_first: true,
+            outputs: 1,
+            sparse: true,
+            derived: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "direct_gains",
+            form: ModelForm::Direct,
+            s: 2,
+            modal: 1,
+            degree: 2,
+            cuts: vec![1, 0],
+            derived: true,
+            ..base.clone()
+        },
+        Recipe {
+            name: "turning_gains",
+            s: 3,
+            degree: 3,
+            waves: vec![0, 2],
+            periodic: true,
+            mass_entries: true,
+            derived: true,
             ..base.clone()
         },
         Recipe {

@@ -22,7 +22,7 @@ fn pair(k: usize, l: usize) -> usize {
 
 impl<'f, R: Number> Curvature<'f, R> {
     /// Second derivatives at a place.
-    pub fn at<M: Source, const T: bool>(
+    pub fn at<M: Source, const T: usize>(
         source: &M,
         place: &Place<'_, R>,
         scratch: &mut Scratch<'f, R>,
@@ -89,7 +89,7 @@ fn add_times<R: Number>(sum: &mut [R], x: &[R], factor: R) {
 }
 
 /// Second derivatives of all columns: as values and gradients are summed and folded.
-fn bends<R: Load<M::Stored>, M: Source, const T: bool, const L: usize>(
+fn bends<R: Load<M::Stored>, M: Source, const T: usize, const L: usize>(
     source: &M,
     place: &Place<'_, R>,
     second: &mut [R],
@@ -207,7 +207,7 @@ fn add<R: Number, const L: usize>(sum: &mut [R], x: &[R], factor: R) {
 }
 
 /// Derivatives of values and gradients `f` of a table along θ_k; values alone where a table has no gradients.
-pub fn along_theta<R: Load<M::Stored>, M: Source, const T: bool>(
+pub fn along_theta<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     (f, curvature): (&Fields<'_, R>, Option<&Curvature<'_, R>>),
@@ -231,7 +231,7 @@ pub fn along_theta<R: Load<M::Stored>, M: Source, const T: bool>(
 
 /// Derivative by θ_column of the second derivatives along the rates of θ. In every term each factor has a
 /// value and two derivatives in time, and products keep to them. For columns alone: outputs have no combinations.
-pub fn bend_slope_at<R: Load<M::Stored>, M: Source, const T: bool>(
+pub fn bend_slope_at<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     rate: &[R],
@@ -248,7 +248,7 @@ pub fn bend_slope_at<R: Load<M::Stored>, M: Source, const T: bool>(
     }
 }
 
-fn bend_slopes<R: Load<M::Stored>, M: Source, const T: bool, const L: usize>(
+fn bend_slopes<R: Load<M::Stored>, M: Source, const T: usize, const L: usize>(
     source: &M,
     place: &Place<'_, R>,
     rate: &[R],

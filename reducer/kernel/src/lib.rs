@@ -17,6 +17,7 @@
 mod algebra;
 mod coefficients;
 mod curvature;
+mod derived;
 mod direct;
 mod dynamics;
 mod energy;
@@ -46,6 +47,7 @@ pub use algebra::{factor, solve, upper_product};
 pub use coefficients::{
     Coefficients, coefficients, gravity_axes, load_map, position_curvature, second_order,
 };
+pub use derived::derived;
 pub use dynamics::{
     forward_dynamics, inverse_dynamics, mass_and_bias, outputs, state_derivative, step,
 };
@@ -74,6 +76,7 @@ pub const SOURCE: &[(&str, &str)] = &[
     ("algebra.rs", include_str!("algebra.rs")),
     ("coefficients.rs", include_str!("coefficients.rs")),
     ("curvature.rs", include_str!("curvature.rs")),
+    ("derived.rs", include_str!("derived.rs")),
     ("direct.rs", include_str!("direct.rs")),
     ("dynamics.rs", include_str!("dynamics.rs")),
     ("equations.rs", include_str!("equations.rs")),

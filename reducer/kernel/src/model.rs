@@ -111,6 +111,8 @@ pub struct Model<'a, C> {
     pub dynamics: Table<'a, C>,
     /// Polynomials of outputs and load map; no values where there are none.
     pub motion: Table<'a, C>,
+    /// Polynomials of derived quantities, without gradients; no values where there are none.
+    pub derived: Table<'a, C>,
     /// Degrees that a basis must hold, at least two; with waves an odd number, at least three.
     pub degrees: usize,
     /// Meaning of the values, by [`Group`].
@@ -309,6 +311,8 @@ groups! {
     PositionCurvature,
     /// Displacement of loaded dof i per coordinate j.
     LoadMap,
+    /// (i, j) of derived quantity k.
+    Derived,
 }
 
 impl<C> Table<'_, C> {

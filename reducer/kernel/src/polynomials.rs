@@ -13,14 +13,20 @@ use super::values;
 use super::waves;
 
 /// Names a model's tables for functions that are made for one of them: this one,
-pub const DYNAMICS: bool = false;
+pub const DYNAMICS: usize = 0;
+/// this one,
+pub const MOTION: usize = 1;
 /// or this one.
-pub const MOTION: bool = true;
+pub const DERIVED: usize = 2;
 
 /// A table of a model.
 #[inline(always)]
-pub fn table<'a, 'm, C, const T: bool>(m: &'a Model<'m, C>) -> &'a Table<'m, C> {
-    if T { &m.motion } else { &m.dynamics }
+pub fn table<'a, 'm, C, const T: usize>(m: &'a Model<'m, C>) -> &'a Table<'m, C> {
+    match T {
+        DYNAMICS => &m.dynamics,
+        MOTION => &m.motion,
+        _ => &m.derived,
+    }
 }
 
 /// A configuration inside the domain and its box.
@@ -45,7 +51,7 @@ pub struct Fields<'f, R> {
 impl<'f, R: Number> Fields<'f, R> {
     /// Memory for the values of a table.
     #[inline(always)]
-    pub fn of<M: Source, const T: bool>(source: &M, scratch: &mut Scratch<'f, R>) -> Self {
+    pub fn of<M: Source, const T: usize>(source: &M, scratch: &mut Scratch<'f, R>) -> Self {
         let m = source.model();
         let t = table::<_, T>(m);
         let slopes = if t.gradients { m.n_rigid } else { 0 };
@@ -67,7 +73,7 @@ impl<'f, R: Number> Fields<'f, R> {
     }
 
     /// The same, all zero.
-    pub fn zeros<M: Source, const T: bool>(source: &M, scratch: &mut Scratch<'f, R>) -> Self {
+    pub fn zeros<M: Source, const T: usize>(source: &M, scratch: &mut Scratch<'f, R>) -> Self {
         let zeros = Self::of::<M, T>(source, scratch);
         zeros.value.fill(R::ZERO);
         zeros.slope.fill(R::ZERO);
@@ -269,7 +275,7 @@ macro_rules! sized {
 }
 
 /// Values of a table, and gradients where they are needed.
-pub fn at<R: Load<M::Stored>, M: Source, const T: bool>(
+pub fn at<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     f: &mut Fields<'_, R>,
@@ -293,7 +299,7 @@ pub fn at<R: Load<M::Stored>, M: Source, const T: bool>(
     }
 }
 
-fn sums<R: Load<M::Stored>, M: Source, const T: bool, const S: usize, const L: usize>(
+fn sums<R: Load<M::Stored>, M: Source, const T: usize, const S: usize, const L: usize>(
     source: &M,
     place: &Place<'_, R>,
     f: &mut Fields<'_, R>,
@@ -342,7 +348,7 @@ pub struct Basis<'b, R> {
 
 impl<'b, R: Number> Basis<'b, R> {
     /// What the box of a table needs, with derivatives below `orders`.
-    pub fn new<M: Source, const T: bool>(
+    pub fn new<M: Source, const T: usize>(
         source: &M,
         place: &Place<'_, R>,
         orders: usize,
@@ -363,7 +369,7 @@ impl<'b, R: Number> Basis<'b, R> {
         let d = scratch.zeros(orders * s * degrees);
         for k in 0..s {
             if m.is_wave(k) {
-                let (per_angle, first) = (waves::per_angle(T), k * degrees + 1);
+                let (per_angle, first) = (waves::per_angle(T != DYNAMICS), k * degrees + 1);
                 d[first - 1] = R::ONE;
                 waves::fill(place.theta[k], per_angle, degree, 1, &mut d[first..]);
                 for order in 1..orders {

@@ -2,7 +2,7 @@
 
 use super::model::{Source, Table};
 use super::number::Load;
-use super::polynomials::{Place, scaled, table};
+use super::polynomials::{DYNAMICS, Place, scaled, table};
 use super::scratch::Scratch;
 use super::waves;
 
@@ -51,7 +51,7 @@ fn rows_of<'a, C: Copy>(t: &Table<'a, C>, index: usize) -> (&'a [C], [usize; 3])
 }
 
 /// Terms of the box; returns their number.
-fn terms_at<R: Load<M::Stored>, M: Source, const T: bool>(
+fn terms_at<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     term: &mut [R],
@@ -81,7 +81,7 @@ fn terms_at<R: Load<M::Stored>, M: Source, const T: bool>(
     }
     for k in 0..s {
         if m.is_wave(k) && degree > 0 {
-            let per_angle = waves::per_angle(T);
+            let per_angle = waves::per_angle(T != DYNAMICS);
             waves::fill(place.theta[k], per_angle, degree, s, &mut term[1 + k..]);
         }
     }
@@ -94,7 +94,7 @@ fn terms_at<R: Load<M::Stored>, M: Source, const T: bool>(
 }
 
 /// Derivatives of the terms along a direction of θ.
-fn term_rates<R: Load<M::Stored>, M: Source, const T: bool>(
+fn term_rates<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     direction: &[R],
@@ -108,7 +108,7 @@ fn term_rates<R: Load<M::Stored>, M: Source, const T: bool>(
     rate[0] = R::ZERO;
     for k in 0..s {
         if m.is_wave(k) {
-            let along = waves::per_angle::<R>(T) * direction[k];
+            let along = waves::per_angle::<R>(T != DYNAMICS) * direction[k];
             waves::differentiate(&term[1 + k..], along, degree, s, &mut rate[1 + k..]);
             continue;
         }
@@ -155,7 +155,7 @@ fn add_rows<R: Load<C>, C: Copy>(rows: &[C], factors: &[R], value: &mut [R]) {
 }
 
 /// Values at a place.
-pub fn at<R: Load<M::Stored>, M: Source, const T: bool>(
+pub fn at<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     value: &mut [R],
@@ -174,7 +174,7 @@ pub fn at<R: Load<M::Stored>, M: Source, const T: bool>(
 }
 
 /// Derivatives of the values along a direction of θ, added to zeros.
-pub fn rate_at<R: Load<M::Stored>, M: Source, const T: bool>(
+pub fn rate_at<R: Load<M::Stored>, M: Source, const T: usize>(
     source: &M,
     place: &Place<'_, R>,
     direction: &[R],

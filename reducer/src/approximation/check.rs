@@ -80,7 +80,7 @@ pub fn check(
         absent(Absent::Failed),
     );
     let samples: Vec<Sample> = found.into_iter().flatten().collect();
-    let mut scales = Scales::new(&samples);
+    let mut scales = Scales::new(&samples, &model.layout);
     let settings = &model.provenance.settings;
     if settings.tolerance(Block::Combined).is_some() {
         scales = scales.with_combined(&settings.minimal_width);

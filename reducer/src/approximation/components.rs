@@ -2,7 +2,7 @@
 
 use super::sample::Sample;
 use crate::reduced_model::{
-    Component, ComponentLists, Constant, ModelForm, ModelLayout, Stiffening,
+    Component, ComponentLists, Constant, DerivedInfo, ModelForm, ModelLayout, Stiffening,
 };
 use kernel::Group;
 use std::ops::Range;
@@ -263,6 +263,20 @@ impl Candidates<'_> {
                         .collect()
                 };
                 (true, (0..self.layout.loaded.len()).map(of).collect())
+            }
+            Group::Derived => {
+                let of = |(entry, d): (usize, &DerivedInfo)| {
+                    let columns = d.columns;
+                    let row = |row| (0..columns).map(move |column| (row, column));
+                    let places = (0..d.rows).flat_map(row);
+                    places
+                        .map(|(row, column)| C::Derived { entry, row, column })
+                        .collect()
+                };
+                (
+                    true,
+                    self.layout.derived.iter().enumerate().map(of).collect(),
+                )
             }
         };
         if present { blocks } else { Vec::new() }

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What is known of one configuration; runs share it.
 pub type SampleResult = Result<Arc<Coefficients>, SampleFailure>;
 
-const MAGIC: &[u8; 8] = b"GMPSMPL3";
+const MAGIC: &[u8; 8] = b"GMPSMPL4";
 const HASH: usize = 32;
 const HEADER: usize = 8 + HASH;
 /// Most bytes of one sample; one of the largest model has less than a third.

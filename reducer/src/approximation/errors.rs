@@ -1,13 +1,16 @@
 //! How far a model is from exact coefficients, block by block.
 
 use super::sample::Sample;
-use crate::reduced_model::{Block, BlockError, ModelCoefficients, OutputMotion};
+use crate::reduced_model::{Block, BlockError, ModelCoefficients, ModelLayout, OutputMotion};
 use crate::reduction::{Coefficients, OutputCoefficients};
 use std::borrow::Cow;
 use std::ops::{Index, IndexMut};
 
 /// Number of blocks.
 pub(super) const N_BLOCKS: usize = Block::ALL.len();
+
+/// Blocks of the table of outputs.
+pub(super) const OF_OUTPUTS: [Block; 2] = [Block::Outputs, Block::Derived];
 
 /// How an error is made relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub(super) struct Scales {
     second: [f64; 2],
     /// Second derivatives of all positions.
     bends: f64,
+    /// Per derived quantity: root mean square of its norm, and the smallest tolerance of all over its own.
+    derived: Vec<[f64; 2]>,
     /// Weights of mass, gyroscopic tensor, gravity, stiffness and damping in the thesis's norm.
     combined: Option<[f64; 5]>,
 }
@@ -85,7 +90,7 @@ pub(super) fn mean_error(points: &[PointErrors], block: Block) -> f64 {
 }
 
 impl Scales {
-    pub fn new(probes: &[Sample]) -> Self {
+    pub fn new(probes: &[Sample], layout: &ModelLayout) -> Self {
         let rms = |value: &dyn Fn(&Sample) -> f64| {
             let sum: f64 = probes.iter().map(|p| value(p).powi(2)).sum();
             (sum / probes.len().max(1) as f64).sqrt()
@@ -126,7 +131,15 @@ impl Scales {
                 },
                 0.0,
                 second.iter().copied().fold(0.0, f64::max),
+                if layout.derived.is_empty() { 0.0 } else { 1.0 },
             ],
+            derived: (layout.derived.iter().enumerate())
+                .map(|(i, info)| {
+                    let size = rms(&|p| norm(&p.exact.derived[i].values));
+                    let least = layout.derived_tolerance().unwrap_or(info.tolerance);
+                    [size, least / info.tolerance]
+                })
+                .collect(),
             second,
             bends: rms(&|p| norm(&exact_bends(&p.exact))),
             combined: None,
@@ -211,6 +224,10 @@ impl Scales {
         };
         if part != Part::Dynamics {
             errors[Block::Outputs as usize] = self.output_error(&sample.exact, model);
+            let of =
+                |entry| self.derived_error(entry, &sample.exact, model) * self.derived[entry][1];
+            let worst = (0..self.derived.len()).map(of).fold(0.0, f64::max);
+            errors[Block::Derived as usize] = worst;
         }
         errors
     }
@@ -256,6 +273,7 @@ impl Scales {
             0.0,
             self.combined_error(exact, gyroscopic, model),
             self.second_order_error(sample, model),
+            0.0,
         ])
     }
 
@@ -279,6 +297,24 @@ impl Scales {
             self.relative(difference(&found, &of), norm(&of), self.second[part])
         };
         error(0).max(error(1))
+    }
+
+    /// Relative error of a derived quantity, by its norm.
+    pub fn derived_error(
+        &self,
+        entry: usize,
+        exact: &Coefficients,
+        model: &ModelCoefficients,
+    ) -> f64 {
+        let of = &exact.derived[entry].values;
+        let found = &model.derived[entry];
+        self.relative(difference(found, of), norm(of), self.derived[entry][0])
+    }
+
+    /// Difference of a derived quantity between two models, over its root mean square.
+    pub fn derived_difference(&self, entry: usize, models: [&ModelCoefficients; 2]) -> f64 {
+        let [one, other] = models.map(|m| &m.derived[entry]);
+        self.relative(difference(one, other), 0.0, 10.0 * self.derived[entry][0])
     }
 
     /// Springs and loads at rest, which a moving test would hide behind inertia.

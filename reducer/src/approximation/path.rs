@@ -4,7 +4,7 @@ use super::source::{LocalModel, SampleFailure};
 use crate::reduced_model::{
     CoordinateInfo, CoordinateKind, Domain, ModelLayout, NominalParameters, Validity,
 };
-use crate::reduction::{Coefficients, GravityAxis, OutputCoefficients};
+use crate::reduction::{Coefficients, DerivedCoefficients, GravityAxis, OutputCoefficients};
 
 /// The path cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -316,6 +316,7 @@ impl Projection<'_> {
             load_map: c.load_map.iter().map(|row| self.vector(row, t)).collect(),
             gauge_overlap: c.gauge_overlap,
             waypoints: c.waypoints,
+            derived: c.derived.iter().map(|d| self.derived(d)).collect(),
         }
     }
 
@@ -373,6 +374,22 @@ impl Projection<'_> {
         (0..m)
             .map(|i| (0..n).map(|p| full[p] * self.weight(i, p, a)).sum())
             .collect()
+    }
+
+    /// A derived quantity stays one of the mechanism's own coordinates; only its place moves along the path.
+    fn derived(&self, derived: &DerivedCoefficients) -> DerivedCoefficients {
+        let entry = |i: usize| -> f64 {
+            let slopes = derived.gradient.iter().zip(&self.slope);
+            slopes.map(|(slope, t)| slope[i] * t).sum()
+        };
+        let along = || (0..derived.values.len()).map(entry).collect();
+        DerivedCoefficients {
+            gradient: match derived.gradient.is_empty() {
+                true => Vec::new(),
+                false => vec![along()],
+            },
+            ..derived.clone()
+        }
     }
 
     fn output(&self, output: &OutputCoefficients) -> OutputCoefficients {

@@ -63,6 +63,7 @@ impl<'a> Quantities<'a> {
                 Quantity::Position { output: o } => position_error(output(o)),
                 Quantity::Orientation { output: o } => orientation_error(output(o)),
                 Quantity::Force { coordinate: k } => (own_forces[k] - test.force[k]).abs(),
+                Quantity::Derived { entry } => self.scales.derived_error(entry, exact, model),
             };
             let (worst, motion) = match self.worst(*quantity, &mut forces, test.typical) {
                 Some((error, motion)) if error > own => (error, motion),
@@ -124,6 +125,10 @@ impl<'a> Quantities<'a> {
                 Some((angle((a - b).norm()), Motion::default()))
             }
             Quantity::Force { .. } => self.worst(*quantity, &mut forces, 0.0),
+            Quantity::Derived { entry } => {
+                let apart = self.scales.derived_difference(entry, [one, other]);
+                Some((apart, Motion::default()))
+            }
         };
         self.list.iter().filter_map(apart).collect()
     }
@@ -186,7 +191,7 @@ pub(super) fn relative_of_worst(
     })
 }
 
-/// Outputs and forces of a model.
+/// Outputs, forces and derived quantities of a model.
 pub(super) fn absolute(layout: &ModelLayout) -> impl Iterator<Item = Quantity> {
     let outputs = (0..layout.outputs.len()).flat_map(|output| {
         [
@@ -194,7 +199,9 @@ pub(super) fn absolute(layout: &ModelLayout) -> impl Iterator<Item = Quantity> {
             Quantity::Orientation { output },
         ]
     });
-    outputs.chain((0..layout.n_rigid).map(|coordinate| Quantity::Force { coordinate }))
+    let forces = (0..layout.n_rigid).map(|coordinate| Quantity::Force { coordinate });
+    let derived = (0..layout.derived.len()).map(|entry| Quantity::Derived { entry });
+    outputs.chain(forces).chain(derived)
 }
 
 fn position_error((exact, model): (&OutputCoefficients, &OutputMotion)) -> f64 {

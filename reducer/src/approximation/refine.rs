@@ -7,7 +7,7 @@ mod wider;
 use super::axis::bisection_axis;
 use super::budget::Needed;
 use super::database::DatabaseError;
-use super::errors::summarize;
+use super::errors::{OF_OUTPUTS, summarize};
 use super::history::{Round, worst_of_blocks};
 use super::observer::{Observer, Progress};
 use super::plan::{Gathered, Plan, plan};
@@ -475,8 +475,9 @@ fn samples_of(
 fn judge(context: &Context, state: &OpenBox, samples: &TrialSamples, trial: Trial) -> Outcome {
     let (rules, region) = (context.rules, &state.region);
     let ratios = rules.ratios(&trial.errors, context.scales);
-    let outputs = ratios[Block::Outputs as usize];
-    let of_dynamics = Block::ALL.into_iter().filter(|b| *b != Block::Outputs);
+    let outputs = OF_OUTPUTS.map(|b| ratios[b as usize]);
+    let outputs = outputs.into_iter().fold(0.0, f64::max);
+    let of_dynamics = Block::ALL.into_iter().filter(|b| !OF_OUTPUTS.contains(b));
     let dynamics = of_dynamics.map(|b| ratios[b as usize]).fold(0.0, f64::max);
     let error = dynamics.max(outputs);
     if error <= rules.target {

@@ -110,12 +110,17 @@ impl Rules {
             settings.tolerance
         }; N_BLOCKS];
         tolerances[Block::Combined as usize] = settings.tolerance;
+        if let Some(tolerance) = layout.derived_tolerance() {
+            tolerances[Block::Derived as usize] = tolerance;
+        }
         // Declared motion makes vibrations: errors of frequencies add up to errors of phase.
         if layout.validity.as_ref().is_some_and(|v| v.is_declared()) {
             tolerances[Block::Stiffness as usize] *= 0.5;
         }
         for (name, tolerance) in &settings.block_tolerances {
-            match Block::ALL.iter().find(|b| b.name() == name) {
+            // Every derived quantity has a tolerance of its own.
+            let mut known = Block::ALL.iter().filter(|b| **b != Block::Derived);
+            match known.find(|b| b.name() == name) {
                 Some(block) => tolerances[*block as usize] = *tolerance,
                 None => {
                     return Err(SettingsError::UnknownBlock {

@@ -230,7 +230,13 @@ impl Sample {
             self.exact.outputs.len(),
         );
         // Gradient of the mass, gyroscopic tensor and slopes of the factor; matrices and slopes of the stiffness; outputs.
-        let numbers = 3 * n.pow(3) + (2 * s + 6) * n.pow(2) + outputs * (6 * n + 20);
+        let derived: usize = self
+            .exact
+            .derived
+            .iter()
+            .map(|d| (1 + s) * d.values.len())
+            .sum();
+        let numbers = 3 * n.pow(3) + (2 * s + 6) * n.pow(2) + outputs * (6 * n + 20) + derived;
         numbers * size_of::<f64>()
     }
 
@@ -361,6 +367,10 @@ impl Sample {
                 coordinate,
             } => c.outputs[output].jacobian[row * n + coordinate],
             Component::LoadMap { loaded, coordinate } => c.load_map[loaded][coordinate],
+            Component::Derived { entry, row, column } => {
+                let d = &c.derived[entry];
+                d.values[row * d.columns + column]
+            }
         }
     }
 
@@ -397,6 +407,10 @@ impl Sample {
                 let spin =
                     std::array::from_fn(|axis| c.outputs[output].jacobian[(axis + 3) * n + k]);
                 quaternion_slope(&self.quaternions[output], spin)[entry]
+            }
+            Component::Derived { entry, row, column } => {
+                let d = &c.derived[entry];
+                d.gradient.get(k)?[row * d.columns + column]
             }
             Component::MassFactorSlope { .. }
             | Component::RateScale { .. }
@@ -491,4 +505,11 @@ fn is_consistent(c: &Coefficients, layout: &ModelLayout) -> bool {
         && c.outputs.len() == layout.outputs.len()
         && c.outputs.iter().all(output)
         && all(&c.load_map, layout.loaded.len(), n)
+        && c.derived.len() == layout.derived.len()
+        && c.derived.iter().zip(&layout.derived).all(|(d, info)| {
+            let len = info.rows * info.columns;
+            d.columns == info.columns
+                && finite(&d.values, len)
+                && all(&d.gradient, d.gradient.len(), len)
+        })
 }

@@ -39,7 +39,7 @@ pub fn trace(
         })
         .collect();
     let found: Vec<Sample> = samples.iter().flatten().cloned().collect();
-    let scales = Scales::new(&found);
+    let scales = Scales::new(&found, &model.layout);
     let mut work = Workspace::default();
     let mut compare = |sample: Sample| {
         let reduced = evaluator.coefficients(sample.theta(), &mut work).ok()?;

@@ -1,7 +1,7 @@
 //! One attempt at one box: fit, measure at fresh points, drop what is not needed.
 
 use super::certify::definite_bound;
-use super::errors::{N_BLOCKS, Part, PointErrors, Scales, summarize};
+use super::errors::{N_BLOCKS, OF_OUTPUTS, Part, PointErrors, Scales, summarize};
 use super::fit::{Fit, FitOptions, sample_weights};
 use super::history::Counters;
 use super::orientation::of_one_sign;
@@ -14,9 +14,8 @@ use super::terms::{tensor, total_degree};
 use super::trim::Trimming;
 use crate::description::mechanism::{Basis, Objective};
 use crate::reduced_model::{
-    Block, BoxModel, Component, ComponentLists, Continuity, Evaluator, Functions,
-    ModelCoefficients, ModelForm, ModelLayout, Provenance, ReducedModel, Table, TreeNode,
-    Workspace,
+    BoxModel, Component, ComponentLists, Continuity, Evaluator, Functions, ModelCoefficients,
+    ModelForm, ModelLayout, Provenance, ReducedModel, Table, TreeNode, Workspace,
 };
 use kernel::Group;
 use std::collections::BTreeMap;
@@ -373,12 +372,15 @@ impl Context<'_> {
 
 /// Puts the errors of one part of the model, which replace those of before.
 fn put_part(errors: &mut [PointErrors], found: Vec<PointErrors>, part: Part) {
-    let outputs = Block::Outputs as usize;
     for (error, mut now) in errors.iter_mut().zip(found) {
         match part {
-            Part::Outputs => error[outputs] = now[outputs],
+            Part::Outputs => OF_OUTPUTS
+                .iter()
+                .for_each(|b| error[*b as usize] = now[*b as usize]),
             Part::Dynamics => {
-                now[outputs] = error[outputs];
+                OF_OUTPUTS
+                    .iter()
+                    .for_each(|b| now[*b as usize] = error[*b as usize]);
                 *error = now;
             }
             Part::All => *error = now,
@@ -389,21 +391,19 @@ fn put_part(errors: &mut [PointErrors], found: Vec<PointErrors>, part: Part) {
 /// Largest coefficient of each component's kind.
 pub(super) fn kind_scales(table: &Table, components: &[Component]) -> Vec<f64> {
     let n = components.len().max(1);
-    let mut kinds: BTreeMap<Group, f64> = BTreeMap::new();
+    // Derived quantities have sizes of their own.
+    let kind = |c: &Component| match *c {
+        Component::Derived { entry, .. } => (Group::Derived, entry),
+        c => (c.place().0, 0),
+    };
+    let mut kinds: BTreeMap<(Group, usize), f64> = BTreeMap::new();
     for row in table.coefficients.chunks_exact(n) {
         for (component, c) in components.iter().zip(row) {
-            let largest = kinds
-                .entry(component.place().0)
-                .or_insert(f64::MIN_POSITIVE);
+            let largest = kinds.entry(kind(component)).or_insert(f64::MIN_POSITIVE);
             *largest = largest.max(c.abs());
         }
     }
-    let scale = |c: &Component| {
-        kinds
-            .get(&c.place().0)
-            .copied()
-            .unwrap_or(f64::MIN_POSITIVE)
-    };
+    let scale = |c: &Component| kinds.get(&kind(c)).copied().unwrap_or(f64::MIN_POSITIVE);
     components.iter().map(scale).collect()
 }
 

@@ -133,6 +133,8 @@ pub enum FaultKind {
         error: ExpressionError,
         suggestion: Option<String>,
     },
+    #[error(transparent)]
+    Matrix(super::matrix::MatrixError),
     #[error("{found} is not a finite number")]
     NotFinite { found: f64 },
     #[error("this is in {found}, but {expected} is needed")]
@@ -287,6 +289,7 @@ impl FaultKind {
             Self::BadName { .. } => "begin with a letter and use letters, digits and `_` only".into(),
             Self::DuplicateName { .. } => "give one of them another name".into(),
             Self::Expression { error, suggestion } => expression_help(error, suggestion),
+            Self::Matrix(error) => error.help(),
             Self::NotFinite { .. } => "write a finite number".into(),
             Self::WrongDimension { expected, .. } => format!("write a plain number in SI units, or a unit of {expected}"),
             Self::ParameterCycle { .. } => "give one of the parameters in the circle a number".into(),

@@ -11,6 +11,7 @@ pub use settings::{
     InternalModes, Objective, ReductionSettings, Stiffening, Trajectory,
 };
 
+use super::matrix::Matrix;
 use crate::finite_elements::Superelement;
 use crate::lie::Frame;
 use nalgebra::{Matrix3, Vector3};
@@ -61,6 +62,8 @@ pub struct Mechanism {
     pub outputs: Vec<Output>,
     /// Dofs on which loads will act: one constraint mode (or attachment mode) each.
     pub loaded: Vec<LoadedDof>,
+    /// Matrices of θ that are made of the reduced ones.
+    pub derived: Vec<Derived>,
     /// Linear inequalities that restrict the domain further than the coordinates' intervals.
     pub inequalities: Vec<Inequality>,
     /// How far assembly may move a drawn point (m).
@@ -383,6 +386,21 @@ pub struct Output {
     pub origin: Origin,
     /// The point and its axes.
     pub at: Attachment,
+}
+
+/// A matrix of θ that is made of the reduced ones.
+#[derive(Debug, Clone)]
+pub struct Derived {
+    /// Its name.
+    pub name: String,
+    /// Where its expression is.
+    pub origin: Origin,
+    /// The expression as written.
+    pub text: String,
+    /// The expression; names are resolved, sizes are not known yet.
+    pub value: Matrix,
+    /// Relative error of its norm.
+    pub tolerance: f64,
 }
 
 /// How a loaded dof is represented.

@@ -49,6 +49,7 @@ const SELF_CONTAINED: &[&str] = &[
     "load",
     "output",
     "loaded",
+    "derived",
     "domain",
     "damping",
     "reduction",

@@ -36,6 +36,8 @@ pub struct ModelCoefficients {
     /// Second derivatives of their positions by η_d and η_e, d ≤ e, at ((3·output + axis)·m + d)·m + e; empty
     /// where nothing changes the stiffness.
     pub position_curvature: Vec<f64>,
+    /// Derived quantities, each row-major.
+    pub derived: Vec<Vec<f64>>,
     /// How it went.
     pub status: Status,
 }
@@ -63,6 +65,9 @@ pub struct ModelDocument {
     pub frequencies_hz: Vec<f64>,
     /// By name.
     pub outputs: BTreeMap<String, OutputDocument>,
+    /// Derived quantities by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub derived: BTreeMap<String, Vec<Vec<f64>>>,
     /// How it went.
     pub status: Status,
 }
@@ -134,6 +139,7 @@ impl Evaluator<'_> {
         self.fill(theta, work, &mut [], out)?;
         out.load_map = vec![vec![0.0; self.n()]; self.model.layout.loaded.len()];
         out.outputs.clear();
+        out.derived.clear();
         Ok(())
     }
 
@@ -228,6 +234,9 @@ impl Evaluator<'_> {
         work: &mut Workspace,
     ) -> Result<(), EvaluationError> {
         out.outputs.clear();
+        let (derived, status) = self.derived(theta, work)?;
+        out.derived = derived;
+        out.status = out.status.max(status);
         if out.status < Status::Undefined {
             let n = self.n();
             let mut eta = vec![0.0; n];
@@ -281,6 +290,12 @@ impl Evaluator<'_> {
                 .iter()
                 .cloned()
                 .zip(c.outputs.iter().map(document))
+                .collect(),
+            derived: (self.model.layout.derived.iter().zip(&c.derived))
+                .map(|(d, values)| {
+                    let rows = values.chunks(d.columns).map(<[f64]>::to_vec);
+                    (d.name.clone(), rows.collect())
+                })
                 .collect(),
             status: c.status,
         })

@@ -176,6 +176,15 @@ pub enum Component {
         /// Generalised coordinate.
         coordinate: usize,
     },
+    /// Entry of a derived quantity.
+    Derived {
+        /// Which, in the order of [`ModelLayout::derived`](super::ModelLayout::derived).
+        entry: usize,
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+    },
 }
 
 impl Component {
@@ -228,6 +237,7 @@ impl Component {
                 coordinate,
             } => (Group::Amplitude, [row, coordinate, output, 0]),
             Self::LoadMap { loaded, coordinate } => (Group::LoadMap, [loaded, coordinate, 0, 0]),
+            Self::Derived { entry, row, column } => (Group::Derived, [row, column, entry, 0]),
         }
     }
 
@@ -261,14 +271,21 @@ impl Component {
                 is_energy: true,
                 ..dynamics
             },
-            Group::Position | Group::Amplitude | Group::PositionCurvature | Group::LoadMap => {
-                output
-            }
+            Group::Position
+            | Group::Amplitude
+            | Group::PositionCurvature
+            | Group::LoadMap
+            | Group::Derived => output,
             Group::Quaternion => Facts {
                 is_signless: true,
                 ..output
             },
         }
+    }
+
+    /// It belongs to a derived quantity, which is evaluated by itself.
+    pub fn is_derived(self) -> bool {
+        self.place().0 == Group::Derived
     }
 
     /// It belongs to the table of outputs.

@@ -17,6 +17,7 @@ mod bidual;
 mod coefficients;
 mod components;
 mod coverage;
+mod derived;
 mod dual;
 mod dynamics;
 mod evaluate;
@@ -37,6 +38,7 @@ mod validity;
 pub use coefficients::{ModelCoefficients, ModelDocument, OutputDocument};
 pub use components::{Combination, Component, ComponentLists, Constant, Facts};
 pub use coverage::{DropReason, MissingRegion};
+pub use derived::DerivedInfo;
 pub use dual::Dual;
 pub use dynamics::LinearModel;
 pub use evaluate::{EvaluationError, Evaluator, Status, Workspace};
@@ -141,6 +143,9 @@ pub struct ModelLayout {
     /// For which motion the model was made; absent where nothing deforms and no motion is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validity: Option<Validity>,
+    /// Matrices of θ that are made of the others; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<DerivedInfo>,
 }
 
 /// What changes the stiffness of a model; its terms are of second order in the deformation.

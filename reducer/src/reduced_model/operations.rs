@@ -216,7 +216,8 @@ pub fn inverse_dynamics_cost(plan: &Plan) -> Operations {
 fn boxes_by_shape(plan: &Plan) -> Vec<Vec<usize>> {
     let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for i in 0..plan.n_boxes() {
-        let shapes = (plan.dynamics.orders(i), plan.motion.orders(i));
+        let derived = plan.has_derived().then(|| plan.derived.orders(i));
+        let shapes = (plan.dynamics.orders(i), plan.motion.orders(i), derived);
         known.entry(shapes).or_default().push(i);
     }
     known.into_values().collect()
@@ -360,6 +361,9 @@ impl<'a> Calls<'a> {
         costs.push(self.count("step", |m, p, scratch| {
             kernel::step(m, p, &mut x, &force, Counted(0.0), scratch)
         }));
+        if self.plan.has_derived() {
+            costs.push(self.derived(&eta[..s]));
+        }
         let whole = costs.iter().all(|(_, status)| *status < Status::Undefined);
         (costs.into_iter().map(|(cost, _)| cost).collect(), whole)
     }
@@ -413,6 +417,17 @@ impl<'a> Calls<'a> {
                 load_map: &mut load_map,
             };
             kernel::coefficients(m, p, theta, &mut out, scratch)
+        })
+    }
+
+    /// Any of the derived quantities: all come from one table.
+    fn derived(&self, theta: &[Counted]) -> (CallCost, Status) {
+        let list = self.plan.list(kernel::Group::Derived).iter();
+        let most = list.map(|e| usize::from(e.i.max(e.j)) + 1).max();
+        let size = most.unwrap_or(1);
+        let mut out = vec![Counted(0.0); size * size];
+        self.count("derived", |m, _, scratch| {
+            kernel::derived(m, theta, [0, size], &mut out, scratch)
         })
     }
 

@@ -46,11 +46,13 @@ pub enum Block {
     Combined,
     /// Second derivatives of M̄ on θ by η^δ, and the stiffness of gravity per axis.
     Stiffening,
+    /// Derived quantities: the worst of them, each over its own tolerance, times the smallest tolerance of all.
+    Derived,
 }
 
 impl Block {
     /// All blocks.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Mass,
         Self::Gyroscopic,
         Self::Gravity,
@@ -60,6 +62,7 @@ impl Block {
         Self::Outputs,
         Self::Combined,
         Self::Stiffening,
+        Self::Derived,
     ];
 
     /// Name in settings and summaries.
@@ -74,6 +77,7 @@ impl Block {
             Self::Outputs => "outputs",
             Self::Combined => "combined",
             Self::Stiffening => "stiffening",
+            Self::Derived => "derived",
         }
     }
 }
@@ -116,6 +120,11 @@ pub enum Quantity {
         /// Its index.
         coordinate: usize,
     },
+    /// A derived quantity, relative to its exact norm.
+    Derived {
+        /// Its index.
+        entry: usize,
+    },
 }
 
 impl Quantity {
@@ -132,6 +141,10 @@ impl Quantity {
             Self::Block { block } => [block.name(), "", "1"],
             Self::Position { output: i } => ["position", output(i), "m"],
             Self::Orientation { output: i } => ["orientation", output(i), "rad"],
+            Self::Derived { entry } => {
+                let found = layout.derived.get(entry);
+                ["derived", found.map_or("", |d| d.name.as_str()), "1"]
+            }
             Self::Force { coordinate } => {
                 let found = layout.coordinates.get(coordinate);
                 let unit = match found.map_or("", |c| c.unit.as_str()) {
@@ -181,6 +194,7 @@ impl LargestError {
         let (factor, unit) = match unit {
             "m" => (1e3, "mm"),
             "rad" => (1e3, "mrad"),
+            "1" => (1e2, "%"),
             other => (1.0, other),
         };
         let [mean, largest] = [self.mean, self.largest].map(|v| readable(factor * v));
@@ -283,9 +297,10 @@ impl SettingsRecord {
     pub fn largest_allowed(&self, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::Block { block } => Some(self.largest? * self.tolerance(block)?),
-            Quantity::Position { .. } | Quantity::Orientation { .. } | Quantity::Force { .. } => {
-                None
-            }
+            Quantity::Position { .. }
+            | Quantity::Orientation { .. }
+            | Quantity::Force { .. }
+            | Quantity::Derived { .. } => None,
         }
     }
 

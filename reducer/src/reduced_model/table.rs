@@ -70,6 +70,18 @@ impl Table {
         self.coefficients.iter().filter(|c| **c != 0.0).count()
     }
 
+    /// Some of `n_components` columns, with the terms that these have.
+    pub(crate) fn of_columns(&self, n_components: usize, columns: &[usize]) -> Self {
+        let rows = self.coefficients.chunks_exact(n_components.max(1));
+        Self {
+            terms: self.terms.clone(),
+            coefficients: rows
+                .flat_map(|row| columns.iter().map(|&c| row[c]))
+                .collect(),
+        }
+        .without_zero_terms(columns.len())
+    }
+
     /// The table of `n_components` without terms that have no coefficient, but for the first one if none has.
     pub(crate) fn without_zero_terms(self, n_components: usize) -> Self {
         let mut kept = Self {

@@ -261,6 +261,7 @@ impl ReducedModel {
                 (output, layout.outputs.len())
             }
             Quantity::Force { coordinate } => (coordinate, layout.n_rigid),
+            Quantity::Derived { entry } => (entry, layout.derived.len()),
         };
         require(index < count, place, index, format!("below {count}"))?;
         finite(&[e.mean, e.largest], place)?;
@@ -359,6 +360,7 @@ impl ModelLayout {
             "positive numbers per theta",
         )?;
         self.parameters.validate(s, self.outputs.len())?;
+        self.validate_derived()?;
         self.domain.validate(s)
     }
 }
@@ -540,6 +542,9 @@ impl Component {
                 coordinate,
             } => output < n_outputs && row < 6 && (s..n).contains(&coordinate),
             Self::LoadMap { loaded, coordinate } => loaded < n_loaded && coordinate < n,
+            Self::Derived { entry, row, column } => {
+                (layout.derived.get(entry)).is_some_and(|d| row < d.rows && column < d.columns)
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// n = number of generalised coordinates (θ, γ, ι), s = number of θ.
 ///
 /// All values at η^δ = 0. Conservative forces of gravity, springs and constant loads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients {
     /// The configuration, s values.
     pub theta: Vec<f64>,
@@ -43,6 +43,19 @@ pub struct Coefficients {
     /// Box centres through which the configuration was reached; zero: on the straight line from
     /// home.
     pub waypoints: usize,
+    /// Derived quantities, in the order of the mechanism file.
+    pub derived: Vec<DerivedCoefficients>,
+}
+
+/// A derived quantity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DerivedCoefficients {
+    /// Number of columns.
+    pub columns: usize,
+    /// Row-major.
+    pub values: Vec<f64>,
+    /// Derivatives by θ_k, s lists like `values`; none where they are not known.
+    pub gradient: Vec<Vec<f64>>,
 }
 
 /// Potential and force of gravity per unit of its component along one inertial axis.
@@ -113,6 +126,10 @@ impl Coefficients {
                 .iter()
                 .all(|o| o.jacobian.len() == 6 * n && none_or(&o.curvature, 3 * square))
             && self.load_map.iter().all(|row| row.len() == n)
+            && self
+                .derived
+                .iter()
+                .all(|d| d.gradient.is_empty() || all(&d.gradient, s, d.values.len()))
     }
 
     /// Number of actuated coordinates.

@@ -338,7 +338,6 @@ impl LocalReducer {
             theta: configuration.theta.clone(),
             mass: row_major(&found.mass),
             mass_gradient: found.gradient.iter().map(row_major).collect(),
-            mass_curvature: Vec::new(),
             stiffness: vec![0.0; s * s],
             stiffness_gradient: vec![vec![0.0; s * s]; s],
             damping,
@@ -348,9 +347,9 @@ impl LocalReducer {
             gravity: gravity.force,
             gravity_axes,
             outputs: outputs.collect(),
-            load_map: Vec::new(),
             gauge_overlap: 1.0,
             waypoints: configuration.waypoints,
+            ..Coefficients::default()
         }
     }
 
@@ -454,7 +453,6 @@ impl LocalReducer {
             theta: configuration.theta.clone(),
             mass: row_major(&inertia.mass),
             mass_gradient: inertia.gradient.iter().map(row_major).collect(),
-            mass_curvature: Vec::new(),
             stiffness: row_major(&stiffness),
             stiffness_gradient: stiffness_gradient.iter().map(row_major).collect(),
             damping: row_major(&damping),
@@ -467,6 +465,7 @@ impl LocalReducer {
             load_map: self.load_map(at, modes),
             gauge_overlap: modes.overlap,
             waypoints: configuration.waypoints,
+            ..Coefficients::default()
         }
     }
 

@@ -5,6 +5,7 @@ mod checks;
 mod coefficients;
 mod damping;
 mod default_modes;
+pub(crate) mod derived;
 mod effects;
 mod inertia;
 mod inspection;
@@ -18,8 +19,9 @@ mod stiffening;
 mod strain_products;
 mod tracking;
 
-pub use coefficients::{Coefficients, GravityAxis, OutputCoefficients};
+pub use coefficients::{Coefficients, DerivedCoefficients, GravityAxis, OutputCoefficients};
 pub use default_modes::ModeChoice;
+pub use derived::DerivedFault;
 pub use effects::Effects;
 pub use inspection::{Inspection, frequencies_hz};
 pub use loaded::LoadedFrequencies;

@@ -23,6 +23,7 @@ pub(super) fn fingerprint(mechanism: &Mechanism, stiffening: Stiffening) -> [u8;
         .chain(plain.loads.iter_mut().map(|x| &mut x.origin))
         .chain(plain.outputs.iter_mut().map(|x| &mut x.origin))
         .chain(plain.loaded.iter_mut().map(|x| &mut x.origin))
+        .chain(plain.derived.iter_mut().map(|x| &mut x.origin))
         .chain(plain.inequalities.iter_mut().map(|x| &mut x.origin))
     {
         *origin = Origin::default();
@@ -41,6 +42,7 @@ pub(super) fn fingerprint(mechanism: &Mechanism, stiffening: Stiffening) -> [u8;
         loads,
         outputs,
         loaded,
+        derived,
         // Where samples are taken does not change them.
         inequalities: _,
         home_tolerance,
@@ -54,8 +56,12 @@ pub(super) fn fingerprint(mechanism: &Mechanism, stiffening: Stiffening) -> [u8;
     } else {
         ""
     };
+    let derived = match &derived.iter().map(|d| &d.value).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        values => format!(" {values:?}"),
+    };
     let text = format!(
-        "{} {:?}{axes}",
+        "{} {:?}{axes}{derived}",
         env!("CARGO_PKG_VERSION"),
         (
             (gravity, plane, bodies, joints, coordinates),
@@ -119,6 +125,7 @@ range = [-1, 1]
             ),
             format!("{LINK}[[spring]]\nname = \"s\"\njoint = \"hinge\"\nstiffness = 3\n"),
             format!("{LINK}[[output]]\nname = \"tip\"\nat = \"link\"\n"),
+            format!("{LINK}[[derived]]\nname = \"a\"\nvalue = \"inv(M)\"\n"),
         ] {
             assert_ne!(of(&other), of(LINK), "{other}");
         }

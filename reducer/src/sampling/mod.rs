@@ -8,6 +8,8 @@ mod validity;
 pub use source::{SampleSource, UnrepresentedModes};
 
 use crate::approximation::{LocalModel, PathError, SampleFailure};
+use crate::description::MatrixError;
+use crate::description::matrix::Counts;
 use crate::description::mechanism;
 use crate::description::mechanism::{
     Attachment, Coordinate, Drive, JointKind, LoadedKind, Mechanism, Origin,
@@ -15,10 +17,10 @@ use crate::description::mechanism::{
 use crate::error::Explain;
 use crate::kinematics::KinematicsError;
 use crate::reduced_model::{
-    CoordinateInfo, CoordinateKind, Domain, LinearInequality, ModelLayout, NominalParameters,
-    Stiffening, limits,
+    CoordinateInfo, CoordinateKind, DerivedInfo, Domain, LinearInequality, ModelLayout,
+    NominalParameters, Stiffening, limits,
 };
-use crate::reduction::{Coefficients, LocalReducer, ReductionError};
+use crate::reduction::{self, Coefficients, DerivedFault, LocalReducer, ReductionError};
 use fingerprint::fingerprint;
 use thiserror::Error;
 
@@ -44,6 +46,12 @@ pub enum SamplingError {
         /// The first part beyond the limit; none where a sum is.
         origin: Option<Origin>,
     },
+    #[error("derived quantity `{name}`: {error}")]
+    Derived {
+        name: String,
+        error: MatrixError,
+        origin: Origin,
+    },
     #[error(transparent)]
     Path(#[from] PathError),
 }
@@ -54,7 +62,8 @@ impl Explain for SamplingError {
             Self::Reduction(e) => e.origin(),
             Self::Unbounded { origin, .. }
             | Self::Immobile { origin, .. }
-            | Self::PayloadWithoutOutput { origin, .. } => Some(origin),
+            | Self::PayloadWithoutOutput { origin, .. }
+            | Self::Derived { origin, .. } => Some(origin),
             Self::TooLarge { origin, .. } => origin.as_ref(),
             Self::Path(_) => None,
         }
@@ -75,6 +84,7 @@ impl Explain for SamplingError {
                 COORDINATES => "keep fewer internal modes, or load fewer points".into(),
                 what => format!("leave out some of the {what}"),
             }),
+            Self::Derived { error, .. } => Some(error.help()),
             Self::Path(e) => Some(e.help()),
         }
     }
@@ -98,7 +108,28 @@ pub fn build(mechanism: &Mechanism) -> Result<LocalReducer, SamplingError> {
     let limit = limits::COORDINATES;
     within(COORDINATES, n_rigid + modal, limit, None)?;
     refuse_immobile(mechanism, &reducer)?;
+    for quantity in &mechanism.derived {
+        size_of(quantity, &reducer)?;
+    }
     Ok(reducer)
+}
+
+/// Rows and columns of a derived quantity, now that the modes are counted.
+fn size_of(
+    quantity: &mechanism::Derived,
+    reducer: &LocalReducer,
+) -> Result<(usize, usize), SamplingError> {
+    let rigid = reducer.n_rigid();
+    let counts = Counts {
+        rigid,
+        modal: reducer.n() - rigid,
+    };
+    let size = quantity.value.checked_size(counts);
+    size.map_err(|error| SamplingError::Derived {
+        name: quantity.name.clone(),
+        error,
+        origin: quantity.origin.clone(),
+    })
 }
 
 /// Refuses a mechanism that moves at home to first order only: one that is drawn where a loop is stretched, or whose
@@ -175,6 +206,7 @@ pub struct MechanismModel {
     reducer: LocalReducer,
     layout: ModelLayout,
     fingerprint: [u8; 32],
+    derived: Vec<mechanism::Derived>,
 }
 
 impl MechanismModel {
@@ -198,8 +230,10 @@ impl MechanismModel {
                 mechanism::Stiffening::All => Stiffening::All,
             },
             validity: validity::of(mechanism, &reducer),
+            derived: derived(mechanism, &reducer)?,
         };
         Ok(Self {
+            derived: mechanism.derived.clone(),
             fingerprint: fingerprint(mechanism, reducer.stiffening()),
             reducer,
             layout,
@@ -218,7 +252,7 @@ impl LocalModel for MechanismModel {
     }
 
     fn evaluate(&self, theta: &[f64]) -> Result<Coefficients, SampleFailure> {
-        self.reducer.evaluate(theta).map_err(|error| {
+        let mut found = self.reducer.evaluate(theta).map_err(|error| {
             let reason = error.to_string();
             let theta = theta.to_vec();
             match error {
@@ -227,7 +261,14 @@ impl LocalModel for MechanismModel {
                 ) => SampleFailure::Singular { theta, reason },
                 _ => SampleFailure::Inadmissible { theta, reason },
             }
-        })
+        })?;
+        for quantity in &self.derived {
+            let value = reduction::derived::evaluate(&quantity.value, &found);
+            found
+                .derived
+                .push(value.map_err(|fault| no_value(quantity, fault, theta))?);
+        }
+        Ok(found)
     }
 
     fn own_inertia(&self) -> Option<Vec<f64>> {
@@ -241,6 +282,36 @@ impl LocalModel for MechanismModel {
     fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
+}
+
+/// Why a derived quantity makes a sample fail.
+fn no_value(quantity: &mechanism::Derived, fault: DerivedFault, theta: &[f64]) -> SampleFailure {
+    let theta = theta.to_vec();
+    let reason = format!("derived quantity `{}`: {fault}", quantity.name);
+    match fault {
+        DerivedFault::Singular { .. } => SampleFailure::Singular { theta, reason },
+        DerivedFault::Indefinite { .. } | DerivedFault::NotFinite { .. } => {
+            SampleFailure::Inadmissible { theta, reason }
+        }
+    }
+}
+
+/// Names, expressions and sizes of the derived quantities.
+fn derived(
+    mechanism: &Mechanism,
+    reducer: &LocalReducer,
+) -> Result<Vec<DerivedInfo>, SamplingError> {
+    let info = |quantity: &mechanism::Derived| {
+        let (rows, columns) = size_of(quantity, reducer)?;
+        Ok(DerivedInfo {
+            name: quantity.name.clone(),
+            value: quantity.text.clone(),
+            rows,
+            columns,
+            tolerance: quantity.tolerance,
+        })
+    };
+    mechanism.derived.iter().map(info).collect()
 }
 
 /// Intervals with finite ends; a hinge that turns without end repeats after a turn.

@@ -105,7 +105,7 @@ fn a_sample_whose_arrays_do_not_fit_together_is_not_taken() {
     let mut other = sample.clone();
     other.theta = vec![0.02; 3];
     other.load_map = vec![Vec::new(); 1_000_000];
-    let mut log = b"GMPSMPL3".to_vec();
+    let mut log = b"GMPSMPL4".to_vec();
     log.extend(local.fingerprint());
     for sample in [&sample, &other] {
         let record = (&sample.theta, Ok::<_, SampleFailure>(sample));

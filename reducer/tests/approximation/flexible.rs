@@ -170,6 +170,7 @@ impl LocalModel for Flexible {
             parameters: NominalParameters::fixed(s, 1),
             stiffening: Stiffening::None,
             validity: None,
+            derived: Vec::new(),
         }
     }
 
@@ -248,6 +249,7 @@ impl LocalModel for Flexible {
             load_map: vec![load_row],
             gauge_overlap: 1.0,
             waypoints: 0,
+            derived: Vec::new(),
         })
     }
 

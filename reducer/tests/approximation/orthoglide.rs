@@ -61,6 +61,7 @@ impl LocalModel for Orthoglide {
             parameters: NominalParameters::fixed(3, 1),
             stiffening: Stiffening::None,
             validity: None,
+            derived: Vec::new(),
         }
     }
 
@@ -129,6 +130,7 @@ impl LocalModel for Orthoglide {
             load_map: Vec::new(),
             gauge_overlap: 1.0,
             waypoints: 0,
+            derived: Vec::new(),
         })
     }
 

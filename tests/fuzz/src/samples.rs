@@ -9,7 +9,7 @@ use tempfile::TempDir;
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
 fuzz_target!(|payload: &[u8]| {
-    let mut log = b"GMPSMPL3".to_vec();
+    let mut log = b"GMPSMPL4".to_vec();
     log.extend(fuzz::FINGERPRINT);
     let start = log.len();
     log.extend((payload.len() as u64).to_le_bytes());

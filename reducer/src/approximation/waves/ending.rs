@@ -146,9 +146,14 @@ impl Sizes {
             let values = probes.iter().map(|p| p.value(c).abs());
             values.fold(0.0, f64::max)
         };
-        let mut groups: BTreeMap<Group, f64> = BTreeMap::new();
+        // Derived quantities have sizes of their own.
+        let kind = |c: &Component| match *c {
+            Component::Derived { entry, .. } => (Group::Derived, entry),
+            c => (c.place().0, 0),
+        };
+        let mut groups: BTreeMap<(Group, usize), f64> = BTreeMap::new();
         for c in list {
-            let size = groups.entry(c.place().0).or_default();
+            let size = groups.entry(kind(c)).or_default();
             *size = size.max(largest(*c));
         }
         let scale = |c: &Component| match *c {
@@ -156,7 +161,7 @@ impl Sizes {
                 let diagonal = |k| largest(Component::Mass { row: k, column: k });
                 (diagonal(row) * diagonal(column)).sqrt()
             }
-            _ => groups[&c.place().0],
+            c => groups[&kind(&c)],
         };
         Self(list.iter().map(scale).collect())
     }

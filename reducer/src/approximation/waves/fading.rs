@@ -311,8 +311,11 @@ impl Weights<'_> {
             let values = probes.iter().map(|p| p.value(*c).abs());
             *size = values.fold(*size, f64::max);
         }
-        let tolerance = rules.tolerances[Block::Outputs as usize];
-        let weight = |c: &Component| 1.0 / (sizes[&kind(c)] * tolerance).max(f64::MIN_POSITIVE);
+        let tolerance = |c: &Component| match c.is_derived() {
+            true => rules.tolerances[Block::Derived as usize],
+            false => rules.tolerances[Block::Outputs as usize],
+        };
+        let weight = |c: &Component| 1.0 / (sizes[&kind(c)] * tolerance(c)).max(f64::MIN_POSITIVE);
         Self::OfOutputs(list.iter().map(weight).collect())
     }
 

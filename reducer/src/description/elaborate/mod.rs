@@ -10,6 +10,7 @@ mod bodies;
 mod connectivity;
 pub(crate) mod context;
 mod coordinates;
+mod derived;
 mod expand;
 mod free;
 mod joints;
@@ -92,6 +93,7 @@ pub fn elaborate(
     let damping = settings.damping(&mut context);
     let reduction = settings.reduction(&mut context);
     let approximation = settings.approximation(&mut context, resolver);
+    let derived = settings.derived(&mut context, &outputs, &loaded, approximation.as_ref());
     let (gravity, gravity_at_runtime) = gravity(&mut context, input, &file);
 
     let mechanism = (|| {
@@ -108,6 +110,7 @@ pub fn elaborate(
             loads,
             outputs,
             loaded,
+            derived,
             inequalities,
             home_tolerance,
             damping: damping?,

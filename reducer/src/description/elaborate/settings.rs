@@ -15,7 +15,7 @@ use super::super::quantity::Dimension;
 use super::context::{Context, Scope};
 use std::ops::Range;
 
-const TOLERANCE: f64 = 0.005;
+pub(super) const TOLERANCE: f64 = 0.005;
 /// How many times its tolerance the largest error that is found may be.
 const LARGEST: f64 = 10.0;
 const MINIMAL_PART_OF_RANGE: [f64; 4] = [1.0 / 1024.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 8.0];
@@ -305,7 +305,12 @@ impl Settings<'_> {
         })
     }
 
-    fn tolerance(&self, context: &mut Context, scope: &Scope, scalar: &Scalar) -> Option<f64> {
+    pub(super) fn tolerance(
+        &self,
+        context: &mut Context,
+        scope: &Scope,
+        scalar: &Scalar,
+    ) -> Option<f64> {
         let value = context.positive(scope, scalar, Dimension::NONE, "the tolerance")?;
         if value < 1.0 {
             return Some(value);

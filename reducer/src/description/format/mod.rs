@@ -59,6 +59,8 @@ pub struct File {
     pub output: Vec<Located<Output>>,
     /// Displacements on which loads act: one constraint or attachment mode each.
     pub loaded: Vec<Located<Loaded>>,
+    /// Matrices of θ that are made of the others, fitted and exported like them.
+    pub derived: Vec<Located<Derived>>,
     /// Parts that are drawn once and used several times.
     pub template: Entries<Template>,
     /// Instances of templates.

@@ -171,6 +171,19 @@ pub struct Loaded {
     pub kind: LoadedKind,
 }
 
+/// A matrix of θ that is made of the reduced model's own.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Derived {
+    /// Its name.
+    pub name: Located<String>,
+    /// A matrix expression of mass `M`, stiffness `K`, damping `D`, frequencies `omega`, Jacobians `J(output)`,
+    /// rotations `R(output)` and load maps `L(loaded)`.
+    pub value: Located<String>,
+    /// Relative error of its norm; default: `tolerance` of the approximation.
+    pub tolerance: Option<Scalar>,
+}
+
 /// How a loaded displacement is represented.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -79,6 +79,8 @@ pub struct Plan {
     pub dynamics: PlanTable,
     /// Polynomials of outputs and load map; without values where there are none.
     pub motion: PlanTable,
+    /// Polynomials of derived quantities, values alone; empty where there are none.
+    pub derived: PlanTable,
     /// Meaning of the values, by [`Group`].
     pub entries: [Vec<Entry>; Group::COUNT],
     /// Rows and columns where the factor of the mass matrix may differ from zero, column by column.
@@ -180,7 +182,7 @@ impl Plan {
         };
         let (prepared, in_pairs) = (purpose != Purpose::Trial, !waves.is_empty());
         let mut table = |output: bool, gradients: bool| {
-            let of_table = |c: &Component| c.is_output() == output;
+            let of_table = |c: &Component| c.is_output() == output && !c.is_derived();
             let used = |c: &Component| of_table(c) && (energies || !c.facts().is_energy);
             let constants: Vec<Constant> = lists
                 .constants
@@ -209,6 +211,7 @@ impl Plan {
         };
         let dynamics = table(false, !direct);
         let motion = table(true, true);
+        let derived = derived_table(&model, prepared && !in_pairs, in_pairs, &mut entries);
         let factor_places = factor_places(&entries);
         let end = |i: u8| {
             let of_row = factor_places.iter().filter(|p| p[0] == i);
@@ -229,6 +232,7 @@ impl Plan {
             boxes: plan_boxes(&model),
             dynamics,
             motion,
+            derived,
             factor_places,
             factor_ends,
             entries,
@@ -243,10 +247,22 @@ impl Plan {
         &self.entries[group as usize]
     }
 
-    /// Tables with values: dynamics, and motion where there is any.
+    /// Tables with values: dynamics, and motion and derived quantities where there are any.
     pub fn tables(&self) -> impl Iterator<Item = &PlanTable> {
-        let motion = Some(&self.motion).filter(|_| self.has_motion());
-        std::iter::once(&self.dynamics).chain(motion)
+        self.named_tables().map(|(_, table)| table)
+    }
+
+    /// The same with the names of their fields.
+    pub fn named_tables(&self) -> impl Iterator<Item = (&'static str, &PlanTable)> {
+        let motion = Some(("motion", &self.motion)).filter(|_| self.has_motion());
+        let derived = Some(("derived", &self.derived)).filter(|_| self.has_derived());
+        let dynamics = std::iter::once(("dynamics", &self.dynamics));
+        dynamics.chain(motion).chain(derived)
+    }
+
+    /// There are derived quantities that are not zero.
+    pub fn has_derived(&self) -> bool {
+        !self.list(Group::Derived).is_empty()
     }
 
     /// There are outputs or a load map.
@@ -311,6 +327,7 @@ impl Plan {
             boxes: &self.boxes,
             dynamics: self.dynamics.view(),
             motion: self.motion.view(),
+            derived: self.derived.view(),
             degrees: self.degrees(),
             entries: self.entries.each_ref().map(Vec::as_slice),
             factor_ends: &self.factor_ends,
@@ -378,6 +395,40 @@ impl BoxModel {
             &self.dynamics
         }
     }
+}
+
+/// The table of derived quantities: their columns of the table of outputs, with the terms that they have.
+fn derived_table(
+    model: &Parts,
+    powers: bool,
+    in_pairs: bool,
+    entries: &mut [Vec<Entry>; Group::COUNT],
+) -> PlanTable {
+    let lists = model.components;
+    let (columns, stored): (Vec<usize>, Vec<Component>) = (lists.outputs.iter().enumerate())
+        .filter(|(_, c)| c.is_derived())
+        .unzip();
+    let constants: Vec<Constant> = (lists.constants.iter())
+        .filter(|c| c.component.is_derived())
+        .copied()
+        .collect();
+    if stored.is_empty() && constants.is_empty() {
+        return PlanTable::default();
+    }
+    let own = |b: &&BoxModel| b.outputs.of_columns(lists.outputs.len(), &columns);
+    let tables: Vec<Table> = model.boxes.iter().map(own).collect();
+    let build = table::Build {
+        stored: &stored,
+        used: &|_| true,
+        constants: &constants,
+        combined: &[],
+        n_rigid: model.layout.n_rigid,
+        gradients: false,
+        powers,
+        moving: false,
+        in_pairs,
+    };
+    build.table(&tables.iter().collect::<Vec<_>>(), entries)
 }
 
 fn plan_boxes(model: &Parts) -> Vec<f64> {

@@ -82,6 +82,23 @@ static MODEL: Model<'static, Real> = Model {
         constants: &MOTION_CONSTANTS,
         moving: Moving { lists: &MOTION_MOVING_LISTS, rows: &MOTION_MOVING_ROWS, terms: &MOTION_MOVING_TERMS },
     },
+    derived: Table {
+        columns: 0,
+        values: 0,
+        lanes: 0,
+        gradients: false,
+        powers: false,
+        n_terms: 0,
+        groups: 0,
+        places: &[],
+        shapes: &[],
+        runs: &[],
+        lists: &[],
+        products: &[],
+        coefficients: &[],
+        constants: &[],
+        moving: Moving { lists: &[], rows: &[], terms: &[] },
+    },
     degrees: 4,
     entries: [
         // Entries (i, j) of U0.
@@ -126,6 +143,8 @@ static MODEL: Model<'static, Real> = Model {
         &POSITION_CURVATURE,
         // Displacement of loaded dof i per coordinate j.
         &LOAD_MAP,
+        // Entries (i, j) of derived quantity k.
+        &QUANTITY_ENTRIES,
     ],
     factor_ends: &[    2, 2],
     has_turn: true,
@@ -311,5 +330,9 @@ static POSITION_CURVATURE: [Entry; 0] = [
 ];
 
 static LOAD_MAP: [Entry; 0] = [
+
+];
+
+static QUANTITY_ENTRIES: [Entry; 0] = [
 
 ];

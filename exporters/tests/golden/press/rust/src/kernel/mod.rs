@@ -5,6 +5,7 @@
 mod algebra;
 mod coefficients;
 mod curvature;
+mod derived;
 mod direct;
 mod dynamics;
 mod equations;
@@ -27,6 +28,7 @@ mod values;
 mod waves;
 
 pub use coefficients::{coefficients, Coefficients};
+pub use derived::derived;
 pub use dynamics::{forward_dynamics, inverse_dynamics, outputs, state_derivative, step};
 pub use feedforward::feedforward;
 pub use linear::{linearize, LinearModel};
