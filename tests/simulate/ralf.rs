@@ -1,6 +1,7 @@
 //! The Ralf-like manipulator, driven through valves: the reduced model against the full one.
 
 use crate::support::{reduce_in, scenario_file, shown};
+use nalgebra::{Complex, DMatrix};
 use std::path::Path;
 
 /// Rows of time and the three components of the tip's deflection.
@@ -114,6 +115,60 @@ fn poles_with_the_static_observer_are_those_of_the_ideal_law() {
             };
             assert_eq!({ poles }.filter(near).count(), 2, "{name}: {frequency} Hz");
         }
+    }
+}
+
+/// Zeros of a loop for which shifts of a QR algorithm go round in a circle: they are found, and are those of the response.
+#[test]
+fn zeros_of_the_fast_loop_are_found() {
+    let arguments = [
+        "linear",
+        "data/scenarios/ralf_fast_loop_b.toml",
+        "--from",
+        "control.wanted1",
+        "--to",
+        "tip.z",
+        "--json",
+    ];
+    let output = reduce_in(Path::new("."), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let matrix = |name: &str| {
+        let rows: Vec<Vec<f64>> = serde_json::from_value(found[name].clone()).unwrap();
+        DMatrix::from_fn(rows.len(), rows[0].len(), |i, j| {
+            Complex::new(rows[i][j], 0.0)
+        })
+    };
+    let [a, b, c] = ["a", "b", "c"].map(matrix);
+    let place = |list: &str, name: &str| {
+        let names = found[list].as_array().unwrap();
+        names.iter().position(|n| n == name).unwrap()
+    };
+    let (j, i) = (
+        place("inputs", "control.wanted1"),
+        place("outputs", "tip.z"),
+    );
+    let response = |s: Complex<f64>| {
+        let matrix = DMatrix::from_diagonal_element(a.nrows(), a.nrows(), s) - &a;
+        let states = matrix.lu().solve(&b.column(j)).unwrap();
+        (c.row(i) * states)[0]
+    };
+    let zeros = found["zeros"].as_array().unwrap().iter();
+    let zeros = zeros.map(|z| Complex::new(z["re"].as_f64().unwrap(), z["im"].as_f64().unwrap()));
+    let inside: Vec<Complex<f64>> = zeros.filter(|z| (5.0..200.0).contains(&z.norm())).collect();
+    assert!(inside.len() >= 4, "{inside:?}");
+    for zero in inside {
+        // The secant method on the response itself; poles of 3e6 1/s leave zeros four digits.
+        let (mut before, mut at) = (zero * 1.0001, zero);
+        for _ in 0..20 {
+            let (there, here) = (response(before), response(at));
+            if here == there {
+                break;
+            }
+            (before, at) = (at, at - here * (at - before) / (here - there));
+        }
+        let apart = (at - zero).norm() / zero.norm();
+        assert!(apart < 2e-4, "{zero}: {at}, {apart:.1e}");
     }
 }
 

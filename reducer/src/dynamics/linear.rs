@@ -1,9 +1,14 @@
 //! Linear systems ẋ = Ax + Bu, y = Cx + Du of a mechanism with or without its blocks: poles, zeros,
 //! frequency responses.
 
+use crate::linalg::to_faer;
+use nalgebra::linalg::Schur;
 use nalgebra::linalg::balancing::balance_parlett_reinsch;
 use nalgebra::{Complex, DMatrix};
 use std::f64::consts::TAU;
+
+/// Iterations of the QR algorithm per eigenvalue; a few are usual.
+const ITERATIONS: usize = 100;
 
 /// A linear system with names.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +65,12 @@ pub(crate) fn eigenvalues(mut matrix: DMatrix<f64>) -> Vec<Complex<f64>> {
         return Vec::new();
     }
     balance_parlett_reinsch(&mut matrix);
-    matrix.complex_eigenvalues().iter().copied().collect()
+    let most = ITERATIONS * matrix.nrows();
+    match Schur::try_new(matrix.clone(), f64::EPSILON, most) {
+        Some(schur) => schur.complex_eigenvalues().iter().copied().collect(),
+        // Its shifts can go round in a circle, for ever; those of another implementation are other ones.
+        None => to_faer(&matrix).eigenvalues().unwrap_or_default(),
+    }
 }
 
 impl LinearSystem {
