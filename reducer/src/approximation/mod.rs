@@ -160,7 +160,7 @@ fn approximate_by(
     observer.phase("probing");
     let probes = probe(layout, &mut store)?;
     let mut components = components::find_components(layout, rules.form, Mass::Factor, &probes);
-    let mut scales = Scales::new(&probes, &layout);
+    let mut scales = Scales::new(&probes, layout);
     if rules.thesis {
         scales = scales.with_combined(&rules.minimal_width);
     }
