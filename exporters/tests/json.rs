@@ -179,7 +179,8 @@ fn combinations_that_lie_are_refused() {
     let recipe = recipes().into_iter().find(|r| r.name == "combined_arm");
     let good = model(&recipe.expect("a recipe"));
     assert_eq!(good.format, 5);
-    let changes: [(&str, fn(&mut ReducedModel)); 7] = [
+    type Change = fn(&mut ReducedModel);
+    let changes: [(&str, Change); 7] = [
         ("no column", |m| {
             let c = &mut m.components.combined[0];
             (c.of, c.by) = (Vec::new(), Vec::new());
