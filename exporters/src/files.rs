@@ -1,13 +1,18 @@
 //! Which files may be replaced, and how: whole or not at all.
 
 use crate::drafts::{self, Drafts};
+use crate::export::read_bounded;
 use crate::{ReadError, WriteError};
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes at the start of a file in which its marks are looked for.
 const HEAD: u64 = 4096;
+/// Largest document of an analysis.
+const LARGEST_ANALYSIS: u64 = 256 << 20;
 
 /// What stands in the way of writing: nothing that the same command reads is replaced, and no file
 /// that this program has not written, unless that is wanted.
@@ -62,14 +67,29 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     let page = text.contains(crate::report::MARK);
     let chart = first.starts_with("<svg ") && text.contains(crate::plot::MARK);
     let shapes = text.contains(crate::vtk::MARK);
-    let table = first.starts_with("time,") && first.contains(",energy.kinetic,");
+    let record = first.contains(",energy.kinetic,") || first.starts_with("time,coordinate.");
+    let table = first.starts_with("time,") && record;
+    let analysis = first.starts_with("{\"") && is_analysis(path);
     let hdf5 = head.starts_with(b"\x89HDF\r\n\x1a\n")
         && (crate::hdf5::is_model(path) || crate::hdf5::is_results(path));
     let fmu = head.starts_with(b"PK\x03\x04") && text.contains(crate::fmu::MARK);
     let mat = text.starts_with(crate::mat::MARK);
-    let marked =
-        fmu || mat || source || model || history || page || chart || shapes || table || hdf5;
-    read && (head.is_empty() || marked)
+    let one_of = [
+        fmu, mat, source, model, history, page, chart, shapes, table, hdf5, analysis,
+    ];
+    read && (head.is_empty() || one_of.contains(&true))
+}
+
+/// A document of linear models, or of motions about a nominal one: its keys are all of one kind.
+fn is_analysis(path: &Path) -> bool {
+    const KINDS: [&[&str]; 2] = [
+        &["a", "b", "c", "d", "poles", "sampled_blocks_held"],
+        &["coordinates", "differences", "instants", "small_motions"],
+    ];
+    let bytes = read_bounded(path, LARGEST_ANALYSIS).unwrap_or_default();
+    let keys: BTreeMap<String, IgnoredAny> = serde_json::from_slice(&bytes).unwrap_or_default();
+    let has_all = |kind: &&[&str]| kind.iter().all(|key| keys.contains_key(*key));
+    KINDS.iter().any(has_all)
 }
 
 fn refused(path: &Path) -> impl FnOnce(std::io::Error) -> WriteError {

@@ -356,6 +356,9 @@ fn the_command_writes_matrices_and_both_motions() {
     ] {
         assert!(folder.path().join("out").join(file).is_file(), "{file}");
     }
+    // Once more: all that stands there is the command's own.
+    let output = reduce_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output.stderr));
     let nominal = std::fs::read_to_string(folder.path().join("out/nominal.csv")).unwrap();
     assert!(nominal.starts_with(
         "time,coordinate.angle,rate.angle,acceleration.angle,force.angle,excitation."
