@@ -324,7 +324,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 f = h5py.File(sys.argv[1], "r")
-assert f.attrs["format"] == 4
+assert f.attrs["format"] == (5 if "combined_end" in f["components"] else 4)
 theta = np.array([float(t) for t in sys.argv[2:]])
 n = len(f["layout/coordinate_name"])
 node = 0
@@ -343,7 +343,12 @@ def function(kind, x, t, d):
 terms = [np.prod([function(*axis) for axis in zip(kinds, xi, theta, row)]) for row in degrees]
 values = terms @ f["boxes/dynamics_coefficients"][first:end]
 u, mass = np.zeros((n, n)), np.zeros((n, n))
-for group, numbers in (("constant", f["components/constant_value"][:]), ("dynamics", values)):
+groups = [("constant", f["components/constant_value"][:]), ("dynamics", values)]
+if "combined_end" in f["components"]:
+    products = f["components/combined_factor"][:] * values[f["components/combined_column"][:]]
+    starts = np.append(0, f["components/combined_end"][:-1])
+    groups.append(("combined", np.add.reduceat(products, starts)))
+for group, numbers in groups:
     quantity = [q.decode() for q in f[f"components/{group}_quantity"][:]]
     for q, index, value in zip(quantity, f[f"components/{group}_index"][:], numbers):
         if q == "mass_factor":
