@@ -303,6 +303,23 @@ class Model:
         self._native.step(given, float(dt), out, status.reshape(-1))
         return _told(out, [out], status, return_status)
 
+    @overload
+    def derived(self, theta: npt.ArrayLike, *, return_status: Literal[False] = False) -> dict[str, Array]: ...
+    @overload
+    def derived(self, theta: npt.ArrayLike, *, return_status: Literal[True]) -> tuple[dict[str, Array], Statuses]: ...
+    def derived(self, theta: Any, *, return_status: bool = False) -> Any:
+        """The quantities of `[[derived]]` at theta (..., s): name -> matrix (..., rows, columns)."""
+        leading, (theta,) = vectors(theta=(theta, self.n_rigid))
+        sizes = [(d["name"], d["rows"], d["columns"]) for d in self._layout["derived"]]
+        out = np.empty((*leading, sum(rows * columns for _, rows, columns in sizes)))
+        status = np.empty(leading, dtype=np.uint8)
+        self._native.derived(theta, out, status.reshape(-1))
+        _mark([out], status)
+        ends = np.cumsum([rows * columns for _, rows, columns in sizes])[:-1]
+        parts = zip(sizes, np.split(out, ends, axis=-1))
+        found = {name: part.reshape(*leading, rows, columns) for (name, rows, columns), part in parts}
+        return _told(found, [], status, return_status)
+
     def check(
         self, mechanism: Mechanism, *, samples: int = 500, seed: int = 1, jobs: int | None = None
     ) -> dict[str, Any]:

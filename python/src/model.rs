@@ -103,6 +103,7 @@ impl Model {
             "reached": model.provenance.reached,
             "input_hash": model.provenance.input_hash,
             "parameters": layout.parameters,
+            "derived": layout.derived,
         })
         .to_string()
     }
@@ -326,6 +327,28 @@ impl Model {
         let ([out], how) = self.each_row(py, count, [2 * n], |model, i, [state], work| {
             state.copy_from_slice(row(&states, i, 2 * n));
             model.step(state, row(&force, i, n), dt, work)
+        })?;
+        fill(py, found, &out)?;
+        fill(py, status, &how)
+    }
+
+    /// All derived quantities at θ, one after the other, each row-major.
+    fn derived(
+        &self,
+        py: Python<'_>,
+        theta: &Bound<'_, PyAny>,
+        found: &Bound<'_, PyAny>,
+        status: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let s = self.evaluator.n_rigid();
+        let theta = numbers(py, theta)?;
+        let count = rows(&[(&theta, s)])?;
+        let quantities = &self.evaluator.model().layout.derived;
+        let width = quantities.iter().map(|d| d.rows * d.columns).sum();
+        let ([out], how) = self.each_row(py, count, [width], |model, i, [all], work| {
+            let (values, status) = model.derived(row(&theta, i, s), work)?;
+            all.copy_from_slice(&values.concat());
+            Ok(status)
         })?;
         fill(py, found, &out)?;
         fill(py, status, &how)

@@ -7,6 +7,7 @@ import warnings
 import mechreduce
 import numpy as np
 import pytest
+from conftest import DATA
 from mechreduce._arrays import numeric
 from test_mechanism import same
 
@@ -47,6 +48,24 @@ def test_coefficients(cli, made):
         same(model.coefficients(at), expected)
         for key in ("mass", "stiffness", "damping", "gyroscopic", "gravity", "frequencies_hz"):
             assert np.array_equal(together[key][i], np.reshape(expected[key], together[key][i].shape)), key
+
+
+def test_derived_quantities(cli, tmp_path):
+    file = tmp_path / "elbow.toml"
+    derived = '[[derived]]\nname = "{}"\nvalue = "{}"\n'
+    text = (DATA / "elbow.toml").read_text()
+    file.write_text(text + derived.format("inverse", "inv(M)") + derived.format("first", "[M.tt, K.tt]"))
+    cli.json(file, "-o", tmp_path / "out", "--no-report")
+    model = mechreduce.Model.load(tmp_path / "out/model.json")
+    theta = configurations(model, 3)
+    together = model.derived(theta)
+    assert [together[name].shape for name in ("inverse", "first")] == [(3, 3, 3), (3, 3, 6)]
+    for i, at in enumerate(theta):
+        expected = cli.json("eval", tmp_path / "out/model.json", f"--at={listed(at)}")["derived"]
+        for name, value in model.derived(at).items():
+            assert np.array_equal(value, expected[name]), name
+            assert np.array_equal(together[name][i], expected[name]), name
+    assert mechreduce.Model.load(tmp_path / "out/model.h5").derived(theta)["first"].shape == (3, 3, 6)
 
 
 def test_dynamics_linear_models_and_feedforward(cli, made):
