@@ -116,6 +116,16 @@ fn ranks_of(run: &Child, count: usize) -> Vec<(usize, u32)> {
     }
 }
 
+/// A process is no more, or only waits for its parent to notice: `mpirun` may end before it does.
+fn has_ended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.map_or(true, |text| {
+        text.rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    })
+}
+
 /// Bytes of samples that a folder holds.
 fn sampled(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder.join(".samples"));
@@ -157,8 +167,12 @@ fn a_killed_rank_ends_the_run_and_keeps_its_samples() {
     assert!(killed.is_ok_and(|status| status.success()));
     let status = run.wait().expect("mpirun ends");
     assert!(!status.success());
+    let end = Instant::now() + Duration::from_secs(30);
     for (rank, pid) in &ranks {
-        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "rank {rank}");
+        while !has_ended(*pid) {
+            assert!(Instant::now() < end, "rank {rank} goes on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
     assert_eq!(files(&made), Vec::new(), "nothing but samples is left");
     let resumed = done(reduce().arg(&file).arg("-o").arg(&made));
