@@ -139,6 +139,11 @@ impl Printer {
             "quantities" => 1 + 3 * n_rigid,
             _ => 1 + n_rigid,
         };
+        // Rows begin behind those of the constant terms, which compilers take for a mistake where nothing is there.
+        let mut coefficients = t.coefficients.clone();
+        if !t.gradients && coefficients.len() == t.columns {
+            coefficients.resize(2 * t.columns, 0.0);
+        }
         Ok(context! {
             name,
             upper => name.to_ascii_uppercase(),
@@ -172,8 +177,8 @@ impl Printer {
             moving_rows => lines(t.moving.rows.iter().map(|r| braces(r))),
             n_moving_terms => t.moving.terms.len(),
             moving_terms => lines(t.moving.terms.chunks(16).map(join)),
-            n_coefficients => t.coefficients.len(),
-            coefficients => self.rows(&t.coefficients, width)?,
+            n_coefficients => coefficients.len(),
+            coefficients => self.rows(&coefficients, width)?,
         })
     }
 
