@@ -56,6 +56,7 @@ fn the_pipeline_gets_every_format_and_other_files_stay() {
         "rust/src/kernel/algebra.rs",
         "rust/src/kernel/coefficients.rs",
         "rust/src/kernel/curvature.rs",
+        "rust/src/kernel/derived.rs",
         "rust/src/kernel/direct.rs",
         "rust/src/kernel/dynamics.rs",
         "rust/src/kernel/equations.rs",
