@@ -176,7 +176,7 @@ fn pair<R: Number>(x: &Direction<'_, R>, d: usize, e: usize) -> [R; 4] {
     ]
 }
 
-/// All stored values with their derivatives.
+/// All stored values with their derivatives, in time for those that kinetic energy is made of.
 fn stored_jet<'w, R: Load<M::Stored>, M: Source>(
     source: &M,
     [f, df]: [&Fields<'_, R>; 2],
@@ -187,12 +187,11 @@ fn stored_jet<'w, R: Load<M::Stored>, M: Source>(
     let jet = Jet::zeros(m.dynamics.values, scratch);
     jet.value.copy_from_slice(f.value);
     jet.by.copy_from_slice(df.value);
-    for k in 0..m.n_rigid {
-        let slopes = f.slope(k).iter().zip(df.slope(k));
-        let sums = jet.rate.iter_mut().zip(jet.rate_by.iter_mut());
-        for ((slope, slope_by), (sum, sum_by)) in slopes.zip(sums) {
-            *sum += *slope * rate[k];
-            *sum_by += *slope_by * rate[k];
+    let groups = [Group::MassFactor, Group::MassSlope, Group::RateScale];
+    for (v, ..) in groups.iter().flat_map(|g| m.list(*g)).map(|e| e.all()) {
+        for k in 0..m.n_rigid {
+            jet.rate[v] += f.slope(k)[v] * rate[k];
+            jet.rate_by[v] += df.slope(k)[v] * rate[k];
         }
     }
     jet
